@@ -16,7 +16,7 @@ function close_module() {
   close_module()
   module = $3
   sub(/^orbitkv-?/, "", module)
-  if (module != "") { printf "testing %s\n", module; fflush() }
+  if (module != "") { printf "building %s\n", module; fflush() }
   trace = 0
   next
 }
