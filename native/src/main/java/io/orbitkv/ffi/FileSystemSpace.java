@@ -1,0 +1,49 @@
+package io.orbitkv.ffi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * What {@code statfs} says of a file system.
+ *
+ * @param type its magic number
+ * @param totalBytes its size
+ * @param freeBytes what an unprivileged process may still take
+ */
+public record FileSystemSpace(long type, long totalBytes, long freeBytes) {
+  private static final long HUGETLBFS_MAGIC = 0x958458f6L;
+  private static final int STATFS_BYTES = 120;
+
+  /** Of the file system that holds a path. */
+  public static FileSystemSpace ofPath(String path) throws NativeException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(STATFS_BYTES, 8);
+      NativeException.verify("statfs", FileCalls.statfs(arena.allocateFrom(path), out), path);
+      return decode(out);
+    }
+  }
+
+  static FileSystemSpace ofDescriptor(int fd) throws NativeException {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(STATFS_BYTES, 8);
+      NativeException.verify("fstatfs", FileCalls.fstatfs(fd, out), "fd " + fd);
+      return decode(out);
+    }
+  }
+
+  boolean isHugeTlb() {
+    return type == HUGETLBFS_MAGIC;
+  }
+
+  private static FileSystemSpace decode(MemorySegment out) {
+    long blockBytes = out.get(ValueLayout.JAVA_LONG, 72);
+    if (blockBytes == 0) {
+      blockBytes = out.get(ValueLayout.JAVA_LONG, 8);
+    }
+    return new FileSystemSpace(
+        out.get(ValueLayout.JAVA_LONG, 0),
+        out.get(ValueLayout.JAVA_LONG, 16) * blockBytes,
+        out.get(ValueLayout.JAVA_LONG, 32) * blockBytes);
+  }
+}
