@@ -1,4 +1,6 @@
-/** What is true: identity, the recovery contract, facts, and the fold that turns facts into state. */
+/**
+ * What is true: identity, the recovery contract, facts, and the fold that turns facts into state.
+ */
 @NullMarked
 package io.orbitkv.state;
 
