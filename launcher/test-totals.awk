@@ -32,6 +32,9 @@ function close_module() {
 
 /^(skipped|warning): / { print; fflush(); next }
 
+# Maven's own advice about Maven.
+/^\[ERROR\] *($|-> \[Help|To see the full|Re-run Maven|For more information|After correcting|mvn <args>|\[Help|See dump files)/ { next }
+
 /^\[ERROR\]/ {
   print; fflush()
   trace = /<<< (FAILURE|ERROR)!/ ? 40 : 0
