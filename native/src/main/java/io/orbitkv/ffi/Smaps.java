@@ -13,7 +13,11 @@ final class Smaps {
 
   private Smaps() {}
 
-  /** Bytes of transparent huge pages in the areas that lie wholly in the range. */
+  /**
+   * Bytes of transparent huge pages in a range. The kernel counts by area and may have joined the
+   * range with one beside it that is used alike; what is in the neighbour is counted too then, up
+   * to the size of the range.
+   */
   static long hugeBytes(long address, long bytes) {
     long sum = 0;
     boolean inside = false;
@@ -25,13 +29,13 @@ final class Smaps {
           int dash = line.indexOf('-');
           long start = Long.parseUnsignedLong(line, 0, dash, 16);
           long end = Long.parseUnsignedLong(line, dash + 1, line.indexOf(' '), 16);
-          inside = start >= address && end <= address + bytes;
+          inside = start < address + bytes && end > address;
         }
       }
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }
-    return sum;
+    return Math.min(sum, bytes);
   }
 
   private static boolean isHeader(String line) {
