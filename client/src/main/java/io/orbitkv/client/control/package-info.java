@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.client.control;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.client;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.client.wire;
+
+import org.jspecify.annotations.NullMarked;
