@@ -30,18 +30,18 @@ public final class PublishReply {
   public static PublishReply of(BlockOutcome... outcomes) {
     byte[] bytes = new byte[outcomes.length];
     for (int i = 0; i < bytes.length; i++) {
-      bytes[i] = (byte) outcomes[i].ordinal();
+      bytes[i] = (byte) outcomes[i].code();
     }
     return new PublishReply(bytes);
   }
 
   /**
-   * A reply from ordinals of {@link BlockOutcome}, in request order, which are copied.
+   * A reply from codes of {@link BlockOutcome}, in request order, which are copied.
    *
-   * @throws IndexOutOfBoundsException if one is not an ordinal
+   * @throws IndexOutOfBoundsException if one is not a code
    */
-  public static PublishReply ofOrdinals(byte[] ordinals) {
-    return new PublishReply(ordinals.clone());
+  public static PublishReply ofCodes(byte[] codes) {
+    return new PublishReply(codes.clone());
   }
 
   /** How many blocks there were. */
@@ -51,7 +51,7 @@ public final class PublishReply {
 
   /** How many had this outcome. */
   public int count(BlockOutcome outcome) {
-    return counts[outcome.ordinal()];
+    return counts[outcome.code()];
   }
 
   /** The outcome of one block. */

@@ -18,8 +18,7 @@ import java.util.List;
  * @param request the engine's name of the request, 0 to 64 visible ASCII characters
  * @param groups the page keys per group, ascending by group
  */
-public record QueryRequest(
-    int startToken, int limitToken, String request, List<GroupKeys> groups) {
+public record QueryRequest(int startToken, int limitToken, String request, List<GroupKeys> groups) {
   private static final int HEADER_BYTES = 16;
   private static final int GROUP_HEADER_BYTES = 8;
 

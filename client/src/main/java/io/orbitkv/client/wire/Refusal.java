@@ -22,8 +22,7 @@ public record Refusal(
 
   /** A refusal with the code's own remedy. */
   public static Refusal of(RefusalCode code, String message) {
-    return new Refusal(
-        code.category(), code.number(), code.name(), message, code.remedy(), "", 0);
+    return new Refusal(code.category(), code.number(), code.name(), message, code.remedy(), "", 0);
   }
 
   /** A refusal that is about one field. */

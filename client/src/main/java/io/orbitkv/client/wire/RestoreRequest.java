@@ -39,8 +39,7 @@ public record RestoreRequest(String request, List<GroupPages> groups) {
     int bytes = HEADER_BYTES + RequestName.paddedBytes(request);
     for (GroupPages group : groups) {
       bytes +=
-          GROUP_HEADER_BYTES
-              + RequestName.pad8(Integer.BYTES * group.destinationBlocks().size());
+          GROUP_HEADER_BYTES + RequestName.pad8(Integer.BYTES * group.destinationBlocks().size());
     }
     return bytes;
   }
@@ -119,8 +118,7 @@ public record RestoreRequest(String request, List<GroupPages> groups) {
       for (int block : blocks) {
         if (block < 0) {
           return Decoded.bad(
-              RefusalCode.BLOCK_OUT_OF_RANGE,
-              "destination block " + Integer.toUnsignedLong(block));
+              RefusalCode.BLOCK_OUT_OF_RANGE, "destination block " + Integer.toUnsignedLong(block));
         }
       }
       groups.add(new GroupPages(groupId, (int) fromToken, IntRun.owning(blocks)));

@@ -279,9 +279,7 @@ public final class ServerChannel {
       MemorySegment.copy(
           channel, geometry.payloadOffset(slot), MemorySegment.ofArray(payload), 0, bytes);
     }
-    return slotGeneration(slot) == submission.slotGeneration()
-        ? null
-        : RefusalCode.SLOT_GENERATION;
+    return slotGeneration(slot) == submission.slotGeneration() ? null : RefusalCode.SLOT_GENERATION;
   }
 
   private long slotGeneration(int slot) {

@@ -69,7 +69,7 @@ final class WireReader {
 
   /** Skips bytes that the caller takes from the source by position. */
   void skip(int count) {
-    int unused = take(count);
+    var _ = take(count);
   }
 
   /** Skips zero bytes up to the next multiple of 8. */
