@@ -4,6 +4,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -12,6 +13,8 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +83,17 @@ class ArchitectureTest {
         .allowEmptyShould(true)
         .because("docs/ARCHITECTURE.md gives " + module + " the arrows " + ARROWS.get(module))
         .check(CLASSES);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"state", "native", "journal", "client", "core", "manager"})
+  void shouldSeeEveryModuleThatHasSources(String module) {
+    Path sources = Path.of(System.getProperty("basedir", "."), "..", module, "src/main/java");
+    String name = module.equals("native") ? "ffi" : module;
+    assertEquals(
+        Files.isDirectory(sources),
+        CLASSES.stream().anyMatch(resideInAPackage(packageOf(name))),
+        "sources and classes of " + module);
   }
 
   @Test
