@@ -1,0 +1,74 @@
+package io.orbitkv.manager;
+
+import io.orbitkv.manager.cli.CompletionCommand;
+import io.orbitkv.manager.cli.ExitCode;
+import io.orbitkv.manager.cli.Failure;
+import io.orbitkv.manager.cli.VersionCommand;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/**
+ * The {@code orbitkv} command line. Each command is a class of {@code io.orbitkv.manager.cli}, a
+ * {@code Callable<Integer>} that returns an {@link ExitCode} and throws {@link Failure} for what a
+ * person can do something about.
+ */
+@Command(
+    name = "orbitkv",
+    description = "A KV cache manager for LLM inference: one daemon per host, and its tools.",
+    synopsisSubcommandLabel = "COMMAND",
+    mixinStandardHelpOptions = true,
+    scope = ScopeType.LOCAL,
+    versionProvider = VersionCommand.Provider.class,
+    subcommands = {
+      CompletionCommand.class,
+      VersionCommand.class,
+      HelpCommand.class,
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:done, or the answer is yes",
+      "1:failed, refused, or the answer is no",
+      "2:wrong usage: an unknown option, a value out of range",
+    },
+    commandListHeading = "%nCommands:%n",
+    footer = {"", "'orbitkv COMMAND --help' tells more about each."})
+public final class Main implements Runnable {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The whole command line, also for tests and for generating the shell completion. */
+  public static CommandLine commandLine() {
+    CommandLine root = new CommandLine(new Main());
+    root.setCaseInsensitiveEnumValuesAllowed(true);
+    root.setUsageHelpAutoWidth(true);
+    root.setExecutionExceptionHandler(
+        (thrown, command, parsed) -> {
+          PrintWriter err = command.getErr();
+          if (thrown instanceof Failure failure) {
+            err.println("orbitkv: " + failure.getMessage());
+            if (!failure.remedy().isEmpty()) {
+              err.println("  " + failure.remedy());
+            }
+            return ExitCode.FAILED;
+          }
+          throw thrown;
+        });
+    return root;
+  }
+
+  /** Without a command there is nothing to do but to say so. */
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "which command?");
+  }
+}

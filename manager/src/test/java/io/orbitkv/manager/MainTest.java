@@ -1,0 +1,53 @@
+package io.orbitkv.manager;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class MainTest {
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private final CommandLine root =
+      Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+
+  @Test
+  void shouldPrintTheVersion() {
+    assertEquals(0, root.execute("version"));
+    assertEquals("orbitkv " + Version.TEXT, out.toString().strip());
+    assertFalse(Version.TEXT.contains("$"), Version.TEXT);
+  }
+
+  @Test
+  void shouldListEveryCommandWithOneLine() {
+    assertEquals(0, root.execute("--help"));
+    String help = out.toString();
+    root.getSubcommands()
+        .forEach(
+            (name, command) -> {
+              assertTrue(help.contains("  " + name), name + " is missing from\n" + help);
+              assertEquals(
+                  name.equals("help") ? 2 : 1,
+                  command.getCommandSpec().usageMessage().description().length,
+                  name);
+            });
+    assertTrue(help.contains("Exit codes:"), help);
+  }
+
+  @Test
+  void shouldRefuseAnUnknownCommandAsUsage() {
+    assertEquals(2, root.execute("frobnicate"));
+    assertTrue(err.toString().contains("frobnicate"), err.toString());
+    assertEquals(2, root.execute());
+  }
+
+  @Test
+  void shouldGenerateTheBashCompletion() {
+    assertEquals(0, root.execute("completion", "bash"));
+    assertTrue(out.toString().contains("complete -F _complete_orbitkv"), out.toString());
+  }
+}
