@@ -23,16 +23,17 @@ public final class CompletionCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(
-      arity = "0..1",
-      defaultValue = "BASH",
-      description = "bash or zsh; default: bash. One script serves both.")
+  @Parameters(arity = "0..1", defaultValue = "BASH", description = "bash or zsh; default: bash.")
   private Shell shell = Shell.BASH;
 
   @Override
   public Integer call() {
     CommandLine root = spec.root().commandLine();
-    spec.commandLine().getOut().print(AutoComplete.bash(root.getCommandName(), root));
+    String name = root.getCommandName();
+    if (shell == Shell.ZSH) {
+      spec.commandLine().getOut().println("autoload -U +X compinit && compinit");
+    }
+    spec.commandLine().getOut().print(AutoComplete.bash(name, root));
     spec.commandLine().getOut().flush();
     return ExitCode.OK;
   }
