@@ -166,6 +166,7 @@ public record Errno(int number, String symbol, String message) {
   public static final Errno EADDRINUSE = of(98);
   public static final Errno ECONNABORTED = of(103);
   public static final Errno ECONNRESET = of(104);
+  public static final Errno ENOPROTOOPT = of(92);
   public static final Errno EOPNOTSUPP = of(95);
   public static final Errno ETIMEDOUT = of(110);
   public static final Errno ECONNREFUSED = of(111);

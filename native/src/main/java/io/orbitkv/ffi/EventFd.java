@@ -12,7 +12,9 @@ import java.nio.file.Path;
  *
  * <p>A server that watches many doorbells of peers registers each with {@link Epoll#IN} and {@link
  * Epoll#ET} and never drains them: every signal is an event of its own, one system call is saved,
- * and a peer that makes the shared descriptor blocking cannot hold the server in a read.
+ * and a peer that makes the shared descriptor blocking cannot hold the server in a read. Such a
+ * peer can still hold it in {@link #signal} by filling the counter as well, until anybody drains
+ * it: a watchdog that finds the signalling thread stuck calls {@link #drain}.
  */
 public final class EventFd implements AutoCloseable {
   private static final int EFD_SEMAPHORE = 0x1;
@@ -63,26 +65,20 @@ public final class EventFd implements AutoCloseable {
   public void signal() throws NativeException {
     MemorySegment one = CallState.get().value;
     one.set(ValueLayout.JAVA_LONG, 0, 1);
-    long result;
-    do {
-      result = FileCalls.write(descriptor.fd(), one, Long.BYTES);
-    } while (result == -Errno.EINTR.number());
-    if (result != -Errno.EAGAIN.number()) {
-      NativeException.verify("write", (int) result, "eventfd " + descriptor);
+    long result = FileCalls.write(descriptor.fd(), one, Long.BYTES);
+    if (!wouldHaveBlocked(result)) {
+      NativeException.verify("write", (int) result, descriptor);
     }
   }
 
   /** Takes the count, or 1 of a semaphore; 0 if there was none. */
   public long drain() throws NativeException {
     MemorySegment count = CallState.get().value;
-    long result;
-    do {
-      result = FileCalls.read(descriptor.fd(), count, Long.BYTES);
-    } while (result == -Errno.EINTR.number());
-    if (result == -Errno.EAGAIN.number()) {
+    long result = FileCalls.read(descriptor.fd(), count, Long.BYTES);
+    if (wouldHaveBlocked(result)) {
       return 0;
     }
-    NativeException.verify("read", (int) result, "eventfd " + descriptor);
+    NativeException.verify("read", (int) result, descriptor);
     return count.get(ValueLayout.JAVA_LONG, 0);
   }
 
@@ -94,9 +90,7 @@ public final class EventFd implements AutoCloseable {
    */
   public boolean await(long timeoutNanos) throws NativeException {
     return NativeException.check(
-            "ppoll",
-            PollCalls.await(descriptor.fd(), PollCalls.POLLIN, timeoutNanos),
-            "eventfd " + descriptor)
+            "ppoll", PollCalls.await(descriptor.fd(), PollCalls.POLLIN, timeoutNanos), descriptor)
         > 0;
   }
 
@@ -107,6 +101,11 @@ public final class EventFd implements AutoCloseable {
   @Override
   public void close() {
     descriptor.close();
+  }
+
+  /** An eventfd call is only interrupted while it waits, which a peer may have made it do. */
+  private static boolean wouldHaveBlocked(long result) {
+    return result == -Errno.EAGAIN.number() || result == -Errno.EINTR.number();
   }
 
   private static EventFd create(int flags) throws NativeException {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -22,12 +23,12 @@ final class FileCalls {
   static final int F_GET_SEALS = 1034;
 
   static final int O_RDONLY = 0;
+  static final int O_RDWR = 2;
   static final int O_NONBLOCK = 0x800;
   static final int O_CLOEXEC = 0x80000;
 
   static final int LOCK_EX = 2;
   static final int LOCK_NB = 4;
-  static final int LOCK_UN = 8;
 
   private static final MethodHandle CLOSE = Linkage.link("close", JAVA_INT, JAVA_INT);
   private static final MethodHandle FCNTL =
@@ -79,6 +80,14 @@ final class FileCalls {
       return state.result((int) OPEN.invokeExact(state.errno, path, flags, mode));
     } catch (Throwable thrown) {
       throw Linkage.failure("open", thrown);
+    }
+  }
+
+  /** Opens an existing file or folder, close-on-exec. */
+  static OwnedFd openPath(String path, int access) throws NativeException {
+    try (Arena arena = Arena.ofConfined()) {
+      int fd = open(arena.allocateFrom(path), access | O_CLOEXEC, 0);
+      return OwnedFd.adopt(NativeException.check("open", fd, path));
     }
   }
 

@@ -8,9 +8,10 @@ import java.lang.foreign.ValueLayout;
  * What {@code statx} says of a file; its layout, unlike {@code struct stat}, is the same
  * everywhere.
  */
-record FileStat(long device, long inode, long bytes, int mode) {
+record FileStat(long device, long inode, long bytes, long allocatedBytes, int mode) {
   private static final int TYPE_MASK = 0xf000;
   private static final int SOCKET = 0xc000;
+  private static final int STAT_BLOCK_BYTES = 512;
 
   /** Of an open descriptor. */
   static FileStat of(int fd) throws NativeException {
@@ -61,6 +62,7 @@ record FileStat(long device, long inode, long bytes, int mode) {
         major << 32 | minor,
         out.get(ValueLayout.JAVA_LONG, 32),
         out.get(ValueLayout.JAVA_LONG, 40),
+        out.get(ValueLayout.JAVA_LONG, 48) * STAT_BLOCK_BYTES,
         Short.toUnsignedInt(out.get(ValueLayout.JAVA_SHORT, 28)));
   }
 }

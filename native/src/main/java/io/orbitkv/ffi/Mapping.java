@@ -75,6 +75,29 @@ public final class Mapping implements AutoCloseable {
   }
 
   /**
+   * Brings the pages of a range in, without changing what they hold; any thread may use the range
+   * meanwhile. A large mapping is better populated this way, piece by piece and beside its use,
+   * than by {@link MapOptions#populate} at the start: virtual machines fault in some 0.5 GB/s.
+   *
+   * @param offset where it starts, a multiple of the page size
+   * @param bytes how long it is, rounded up to pages
+   * @throws NativeException EINVAL where the kernel (before 5.14) cannot; ENOMEM or EFAULT if
+   *     memory ran out
+   */
+  public void populate(long offset, long bytes) throws NativeException {
+    MemorySegment range = segment.asSlice(offset, bytes);
+    NativeException.verify(
+        "madvise",
+        MemoryCalls.populate(range.address(), bytes, !segment.isReadOnly()),
+        "populating " + bytes + " bytes at " + offset);
+  }
+
+  /** How much of it transparent huge pages back now; reads all of {@code /proc/self/smaps}. */
+  public long transparentHugeBytes() {
+    return Smaps.hugeBytes(segment.address(), segment.byteSize());
+  }
+
+  /**
    * Gives the pages of a range back to the host; they read as zero, or as the file, afterwards.
    *
    * @param offset where it starts, a multiple of the page size

@@ -148,12 +148,7 @@ final class MappingSteps {
   }
 
   private void populate() throws NativeException {
-    int advice =
-        options.writable() ? MemoryCalls.MADV_POPULATE_WRITE : MemoryCalls.MADV_POPULATE_READ;
-    int result;
-    do {
-      result = MemoryCalls.madvise(address, mappedBytes, advice);
-    } while (result == -Errno.EINTR.number());
+    int result = MemoryCalls.populate(address, mappedBytes, options.writable());
     if (result == -Errno.EINVAL.number()) {
       touch(); // Linux before 5.14.
     } else {

@@ -71,6 +71,15 @@ final class MemoryCalls {
     }
   }
 
+  /** Brings pages in, for writing or only for reading, however often it is interrupted. */
+  static int populate(long address, long bytes, boolean forWriting) {
+    int result;
+    do {
+      result = madvise(address, bytes, forWriting ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+    } while (result == -Errno.EINTR.number());
+    return result;
+  }
+
   static int mlock(long address, long bytes) {
     CallState state = CallState.get();
     try {

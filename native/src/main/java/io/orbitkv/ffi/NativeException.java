@@ -37,24 +37,25 @@ public final class NativeException extends IOException {
 
   /**
    * Passes a non-negative result through and throws for a negative one, which is an errno with its
-   * sign reversed (the convention of the package's private call classes).
+   * sign reversed (the convention of the package's private call classes). The subject becomes text
+   * only when it throws.
    */
-  static int check(String call, int result, String subject) throws NativeException {
+  static int check(String call, int result, Object subject) throws NativeException {
     if (result < 0) {
-      throw new NativeException(call, Errno.of(-result), subject);
+      throw new NativeException(call, Errno.of(-result), subject.toString());
     }
     return result;
   }
 
-  static long check(String call, long result, String subject) throws NativeException {
+  static long check(String call, long result, Object subject) throws NativeException {
     if (result < 0) {
-      throw new NativeException(call, Errno.of((int) -result), subject);
+      throw new NativeException(call, Errno.of((int) -result), subject.toString());
     }
     return result;
   }
 
   /** Throws if {@code result} is a negative errno. */
-  static void verify(String call, int result, String subject) throws NativeException {
+  static void verify(String call, int result, Object subject) throws NativeException {
     check(call, result, subject);
   }
 }

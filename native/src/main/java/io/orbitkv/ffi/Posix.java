@@ -7,11 +7,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.file.Path;
 import java.util.Collection;
 
 /** Small calls that the JDK does not offer. */
 public final class Posix {
   private static final int MAX_CPUS = 1024;
+  private static final int FALLOC_FL_KEEP_SIZE = 1;
 
   private static final MethodHandle GETEUID = Linkage.linkPlain("geteuid", JAVA_INT);
   private static final MethodHandle GETEGID = Linkage.linkPlain("getegid", JAVA_INT);
@@ -47,11 +49,19 @@ public final class Posix {
    * @throws NativeException ENOSPC if there is too little; EOPNOTSUPP if the file system cannot
    */
   public static void allocate(OwnedFd descriptor, long offset, long bytes) throws NativeException {
-    int result;
-    do {
-      result = FileCalls.fallocate(descriptor.fd(), 0, offset, bytes);
-    } while (result == -Errno.EINTR.number());
-    NativeException.verify("fallocate", result, bytes + " bytes at " + offset);
+    allocate(descriptor, 0, offset, bytes);
+  }
+
+  /**
+   * Like {@link #allocate} for an existing file, but leaves its length alone: space beyond the end
+   * is reserved for growing into, and a mapped write there cannot raise SIGBUS for want of space.
+   *
+   * @throws NativeException ENOENT if there is no such file; ENOSPC; EOPNOTSUPP
+   */
+  public static void reserve(Path file, long offset, long bytes) throws NativeException {
+    try (OwnedFd descriptor = FileCalls.openPath(file.toString(), FileCalls.O_RDWR)) {
+      allocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, bytes);
+    }
   }
 
   /**
@@ -96,5 +106,14 @@ public final class Posix {
     } catch (Throwable thrown) {
       throw Linkage.failure("memcpy", thrown);
     }
+  }
+
+  private static void allocate(OwnedFd descriptor, int mode, long offset, long bytes)
+      throws NativeException {
+    int result;
+    do {
+      result = FileCalls.fallocate(descriptor.fd(), mode, offset, bytes);
+    } while (result == -Errno.EINTR.number());
+    NativeException.verify("fallocate", result, bytes + " bytes at " + offset);
   }
 }

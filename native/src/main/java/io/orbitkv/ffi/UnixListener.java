@@ -48,7 +48,7 @@ public final class UnixListener implements AutoCloseable {
     if (folder == null) {
       throw new IllegalArgumentException("not a socket path: " + path);
     }
-    try (OwnedFd folderFd = openFolder(folder.toString())) {
+    try (OwnedFd folderFd = FileCalls.openPath(folder.toString(), FileCalls.O_RDONLY)) {
       lock(folderFd, folder.toString());
       requireReplaceable(path);
       return publish(folderFd, path, mode, backlog);
@@ -102,15 +102,6 @@ public final class UnixListener implements AutoCloseable {
       }
     } finally {
       descriptor.close();
-    }
-  }
-
-  private static OwnedFd openFolder(String folder) throws NativeException {
-    try (Arena arena = Arena.ofConfined()) {
-      int flags = FileCalls.O_RDONLY | FileCalls.O_CLOEXEC;
-      return OwnedFd.adopt(
-          NativeException.check(
-              "open", FileCalls.open(arena.allocateFrom(folder), flags, 0), folder));
     }
   }
 

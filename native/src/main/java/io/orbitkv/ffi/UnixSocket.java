@@ -95,7 +95,7 @@ public final class UnixSocket implements AutoCloseable {
       if (result == -Errno.EAGAIN.number()) {
         return 0;
       }
-      return (int) NativeException.check("sendmsg", result, descriptor.toString());
+      return (int) NativeException.check("sendmsg", result, descriptor);
     }
   }
 
@@ -138,7 +138,7 @@ public final class UnixSocket implements AutoCloseable {
       if (result == -Errno.EAGAIN.number()) {
         return new Received.WouldBlock();
       }
-      int bytes = (int) NativeException.check("recvmsg", result, descriptor.toString());
+      int bytes = (int) NativeException.check("recvmsg", result, descriptor);
       List<OwnedFd> descriptors = message.descriptors();
       if (message.controlTruncated() || descriptors.size() > maxDescriptors) {
         descriptors.forEach(OwnedFd::close);
@@ -216,13 +216,18 @@ public final class UnixSocket implements AutoCloseable {
    * PidFd}. Empty where the kernel offers none, or when the process is gone already.
    */
   public Optional<PidFd> peerProcess() throws NativeException {
+    int result;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment fd = arena.allocate(4, 4);
-      if (option(SocketCalls.SO_PEERPIDFD, fd, arena) == 0) {
+      result = option(SocketCalls.SO_PEERPIDFD, fd, arena);
+      if (result == 0) {
         return Optional.of(new PidFd(OwnedFd.adopt(fd.get(ValueLayout.JAVA_INT, 0))));
       }
     }
-    return PidFd.open(peerCredentials().pid()); // Linux before 6.5.
+    // Linux before 6.5 has no such option; its answer by number is right as long as the peer lives.
+    return result == -Errno.ENOPROTOOPT.number()
+        ? PidFd.open(peerCredentials().pid())
+        : Optional.empty();
   }
 
   /** Ends sending; the peer reads to the end of the stream. */

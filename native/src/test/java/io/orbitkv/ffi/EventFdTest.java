@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +32,17 @@ class EventFdTest {
       assertEquals(1, event.drain());
       assertEquals(1, event.drain());
       assertEquals(0, event.drain());
+    }
+  }
+
+  @Test
+  void shouldTreatAFullCounterAsASignal() throws Exception {
+    try (EventFd event = EventFd.create();
+        Arena arena = Arena.ofConfined()) {
+      MemorySegment most = arena.allocateFrom(ValueLayout.JAVA_LONG, -2);
+      assertEquals(8, FileCalls.write(event.descriptor().fd(), most, 8));
+      event.signal();
+      assertEquals(-2, event.drain());
     }
   }
 

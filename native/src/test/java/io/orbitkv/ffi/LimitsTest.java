@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -96,6 +98,27 @@ class LimitsTest {
       assertInterruptedWaitTakes(nanos, () -> event.await(nanos));
       assertInterruptedWaitTakes(nanos, () -> epoll.await(events, nanos) != 0);
       assertInterruptedWaitTakes(nanos + 1, () -> epoll.await(events, nanos + 1) != 0);
+    }
+  }
+
+  @Test
+  void shouldLeaveASignalThatAPeerMadeBlockingWhenDrained() throws Exception {
+    try (EventFd event = EventFd.create();
+        Arena arena = Arena.ofConfined()) {
+      int fd = event.descriptor().fd();
+      FileCalls.write(fd, arena.allocateFrom(ValueLayout.JAVA_LONG, -2), 8);
+      assertEquals(0, FileCalls.fcntl(fd, FileCalls.F_SETFL, 0));
+      FutureTask<Boolean> signal =
+          new FutureTask<>(
+              () -> {
+                event.signal();
+                return true;
+              });
+      Thread thread = Thread.ofPlatform().start(signal);
+      assertThrows(TimeoutException.class, () -> signal.get(50, TimeUnit.MILLISECONDS));
+      assertEquals(-2, event.drain());
+      assertTrue(signal.get(10, TimeUnit.SECONDS));
+      thread.join();
     }
   }
 

@@ -79,6 +79,19 @@ class MappingTest {
   }
 
   @Test
+  void shouldPopulateARangeWithoutChangingIt() throws Exception {
+    try (Memfd memfd = Memfd.create("range", 8 * MIB);
+        Mapping mapping = Mapping.shared(memfd.descriptor(), 0, 8 * MIB, MapOptions.READ_WRITE)) {
+      mapping.segment().set(ValueLayout.JAVA_BYTE, 2 * MIB, (byte) 9);
+      mapping.populate(2 * MIB, 4 * MIB);
+      assertEquals(9, mapping.segment().get(ValueLayout.JAVA_BYTE, 2 * MIB));
+      long present = FileStat.of(memfd.descriptor().fd()).allocatedBytes();
+      assertTrue(present >= 4 * MIB && present < 8 * MIB, "present " + present);
+      assertTrue(mapping.transparentHugeBytes() <= 8 * MIB);
+    }
+  }
+
+  @Test
   void shouldDiscardPages() throws Exception {
     try (Mapping mapping = Mapping.anonymous(4 * MIB, MapOptions.READ_WRITE)) {
       mapping.segment().fill((byte) 1);

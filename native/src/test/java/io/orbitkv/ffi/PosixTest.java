@@ -3,15 +3,21 @@ package io.orbitkv.ffi;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class PosixTest {
+  @TempDir private Path folder;
+
   @Test
   void shouldAllocateFileSpace() throws Exception {
     try (Memfd memfd = Memfd.create("allocated", 0)) {
@@ -21,6 +27,37 @@ class PosixTest {
           assertThrows(
               NativeException.class, () -> Posix.allocate(memfd.descriptor(), -4096, 4096));
       assertEquals("fallocate -- EINVAL", thrown.call() + " -- " + thrown.errno().symbol());
+    }
+  }
+
+  @Test
+  void shouldReserveSpaceBeyondTheEndOfAFile() throws Exception {
+    Path file = folder.resolve("growing");
+    Files.writeString(file, "short");
+    Posix.reserve(file, 0, 1 << 20);
+    assertEquals(5, Files.size(file));
+    try (OwnedFd descriptor = FileCalls.openPath(file.toString(), FileCalls.O_RDONLY)) {
+      assertTrue(FileStat.of(descriptor.fd()).allocatedBytes() >= 1 << 20);
+    }
+    NativeException thrown =
+        assertThrows(NativeException.class, () -> Posix.reserve(folder.resolve("absent"), 0, 4096));
+    assertEquals(Errno.ENOENT, thrown.errno());
+  }
+
+  @Test
+  void shouldReportThatADiskIsFull() throws Exception {
+    Path disk = Path.of("/dev/shm");
+    assumeTrue(Files.isDirectory(disk), "needs /dev/shm");
+    Path file = Files.createTempFile(disk, "orbitkv", ".full");
+    try {
+      // More than the file system can ever hold is refused at once, without taking any of it.
+      long tooMuch = FileSystemSpace.ofPath(disk.toString()).totalBytes() + (1 << 20);
+      NativeException thrown =
+          assertThrows(NativeException.class, () -> Posix.reserve(file, 0, tooMuch));
+      assertEquals(Errno.ENOSPC, thrown.errno());
+      assertEquals("fallocate", thrown.call());
+    } finally {
+      Files.delete(file);
     }
   }
 

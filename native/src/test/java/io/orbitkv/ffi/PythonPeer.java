@@ -25,6 +25,16 @@ final class PythonPeer implements AutoCloseable {
     this.socket = socket;
   }
 
+  /** Whether there is a Python that can pass descriptors and has eventfd. */
+  static boolean isAvailable() throws InterruptedException {
+    try {
+      String check = "import sys; sys.exit(sys.version_info < (3, 10))";
+      return new ProcessBuilder("python3", "-c", check).start().waitFor() == 0;
+    } catch (IOException absent) {
+      return false;
+    }
+  }
+
   static PythonPeer start(Path folder, String scenario) throws IOException {
     Path script = folder.resolve("peer.py");
     try (InputStream source = PythonPeer.class.getResourceAsStream("peer.py")) {
