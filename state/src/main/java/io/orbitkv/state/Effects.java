@@ -1,11 +1,14 @@
 package io.orbitkv.state;
 
-/** What a fact made true that somebody outside the fold must act upon. Replay passes {@link #NONE}. */
+/**
+ * What a fact made true that somebody outside the fold must act upon. Replay passes {@link #NONE}.
+ */
 public interface Effects {
   Effects NONE = (offset, bytes, generation) -> {};
 
   /**
-   * The last lease and the last submitted operation on an evicted or aborted slice ended: the extent may be reused.
+   * The last lease and the last submitted operation on an evicted or aborted slice ended: the
+   * extent may be reused.
    *
    * @param offset byte offset in the pool
    * @param bytes allocated bytes

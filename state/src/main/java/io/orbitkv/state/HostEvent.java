@@ -1,64 +1,86 @@
 package io.orbitkv.state;
 
 import io.orbitkv.state.identity.StateFormat;
-import io.orbitkv.state.recovery.GroupSpec;
 import java.util.List;
 
 /**
- * A fact: something that happened on this host, appended to the journal before anybody was told of it.
+ * A fact: something that happened on this host, appended to the journal before anybody was told of
+ * it.
  *
- * <p>The host's state is the fold of these facts by {@link HostState#apply}. A fact carries everything the fold needs
- * and nothing that the fold can derive: that a block is sealed follows from the last shard's {@link SlicesPublished},
- * that an extent's memory returned follows from the last lease and operation that ended.
+ * <p>The host's state is the fold of these facts by {@link HostState#apply}. A fact carries
+ * everything the fold needs and nothing that the fold can derive: that a block is sealed follows
+ * from the last shard's {@link SlicesPublished}, that an extent's memory returned follows from the
+ * last lease and operation that ended.
  *
- * <p>{@link Observation} facts change nothing but totals; they are there so that {@code orbitkv replay --why} can say
- * what a request asked and why it missed.
+ * <p>{@link Observation} facts change nothing but totals; they are there so that {@code orbitkv
+ * replay --why} can say what a request asked and why it missed.
  */
 public sealed interface HostEvent {
 
   /** Changes totals only. */
   sealed interface Observation extends HostEvent {}
 
-  // ---- epochs ------------------------------------------------------------------------------------------------------
+  // ---- epochs
+  // ------------------------------------------------------------------------------------------------------
 
   /** A daemon run began. Facts that abandon whatever the last run left open follow it. */
-  record EpochStarted(long epoch, String version, long poolBytes, String settings) implements HostEvent {}
+  record EpochStarted(long epoch, String version, long poolBytes, String settings)
+      implements HostEvent {}
 
-  /** A daemon run ended in order. Its absence before the next {@link EpochStarted} means a crash. */
+  /**
+   * A daemon run ended in order. Its absence before the next {@link EpochStarted} means a crash.
+   */
   record EpochEnded(long epoch, String reason) implements HostEvent {}
 
-  // ---- identity ----------------------------------------------------------------------------------------------------
+  // ---- identity
+  // ----------------------------------------------------------------------------------------------------
 
-  /** A namespace got its only legal format; later registrations must match it. */
-  record NamespaceBound(
-      int namespaceId, String namespace, StateFormat format, int shardCount, List<GroupSpec> groups)
+  /**
+   * A namespace got its only legal format; later registrations must match it.
+   *
+   * @param namespaceId at least 1
+   * @param format its groups are the namespace's groups
+   * @param shardCount shards whose slices this host holds, 1 to {@link HostState#MAX_SHARDS}
+   */
+  record NamespaceBound(int namespaceId, String namespace, StateFormat format, int shardCount)
       implements HostEvent {}
 
   /** No instance and no block used the namespace any more, so another format may bind it. */
   record NamespaceUnbound(int namespaceId) implements HostEvent {}
 
-  record InstanceRegistered(long instanceId, String instance, int namespaceId) implements HostEvent {}
+  record InstanceRegistered(long instanceId, String instance, int namespaceId)
+      implements HostEvent {}
 
   /** Every queue of the instance had drained and its mappings were closed. */
   record InstanceCleaned(long instanceId, CleanupReason reason) implements HostEvent {}
 
   /**
+   * A process of an instance connected.
+   *
    * @param shard the TP/PP rank's index, {@code 0 <= shard < shardCount}
-   * @param supersedes the session of the same instance, shard and role that this one replaced, 0 if none
+   * @param supersedes the session of the same instance, shard and role that this one replaced, 0 if
+   *     none
    */
   record SessionOpened(
-      long sessionId, long instanceId, int shard, SessionRole role, int pid, int uid, long supersedes)
+      long sessionId,
+      long instanceId,
+      int shard,
+      SessionRole role,
+      int pid,
+      int uid,
+      long supersedes)
       implements HostEvent {}
 
   record SessionClosed(long sessionId, SessionEnd reason) implements HostEvent {}
 
-  // ---- publish -----------------------------------------------------------------------------------------------------
+  // ---- publish
+  // -----------------------------------------------------------------------------------------------------
 
   /**
    * Extents were set aside for one shard's slices of some blocks; the bytes are being copied in.
    *
-   * @param blocks in request order; ids from {@code firstNewBlockId} on are new and have a key in {@code newKeys}, the
-   *     others joined a block that another shard had begun
+   * @param blocks in request order; ids from {@code firstNewBlockId} on are new and have a key in
+   *     {@code newKeys}, the others joined a block that another shard had begun
    * @param extentOffsets byte offset in the pool, one per block
    * @param extentGenerations the generation of that offset, one per block
    * @param extentBytes allocated bytes of each extent
@@ -77,7 +99,10 @@ public sealed interface HostEvent {
       int extentBytes)
       implements HostEvent {}
 
-  /** All bytes of the publish lie in its extents. A block whose every shard has published is sealed by this fact. */
+  /**
+   * All bytes of the publish lie in its extents. A block whose every shard has published is sealed
+   * by this fact.
+   */
   record SlicesPublished(long publishId, Longs checksums) implements HostEvent {}
 
   record PublishAborted(long publishId, AbortReason reason) implements HostEvent {}
@@ -86,12 +111,16 @@ public sealed interface HostEvent {
   record BlocksEvicted(LongRanges blocks, EvictionCause cause, long forSessionId, String forRequest)
       implements HostEvent {}
 
-  // ---- query, lease, restore ---------------------------------------------------------------------------------------
+  // ---- query, lease, restore
+  // ---------------------------------------------------------------------------------------
 
   /** One group of a query: what was asked and how much of it was found. */
-  record GroupAnswer(int groupId, int askedBlocks, int hitBlocks, Keys missingKeys, int missingKeysOmitted) {}
+  record GroupAnswer(
+      int groupId, int askedBlocks, int hitBlocks, Keys missingKeys, int missingKeysOmitted) {}
 
-  /** One group's leased blocks, in request order, from the page that starts at {@code startToken}. */
+  /**
+   * One group's leased blocks, in request order, from the page that starts at {@code startToken}.
+   */
   record GroupLease(int groupId, int startToken, LongRanges blocks) {}
 
   record LeaseGranted(
@@ -107,21 +136,32 @@ public sealed interface HostEvent {
   record LeaseReleased(long leaseId, LeaseEnd reason) implements HostEvent {}
 
   /** A query waits for blocks that are on their way. */
-  record TicketOpened(long ticketId, long sessionId, String request, LongRanges awaited) implements HostEvent {}
+  record TicketOpened(long ticketId, long sessionId, String request, LongRanges awaited)
+      implements HostEvent {}
 
-  /** @param leaseId the lease the ticket turned into, 0 if none */
+  /**
+   * A query waits no longer.
+   *
+   * @param leaseId the lease the ticket turned into, 0 if none
+   */
   record TicketClosed(long ticketId, TicketEnd outcome, long leaseId) implements HostEvent {}
 
-  /** Reads under a lease were submitted; they pin its blocks until {@link RestoreFinished}, whatever the lease does. */
-  record RestoreStarted(long restoreId, long sessionId, long leaseId, int blocks, long bytes) implements HostEvent {}
+  /**
+   * Reads under a lease were submitted; they pin its blocks until {@link RestoreFinished}, whatever
+   * the lease does.
+   */
+  record RestoreStarted(long restoreId, long sessionId, long leaseId, int blocks, long bytes)
+      implements HostEvent {}
 
   record RestoreFinished(long restoreId, RestoreOutcome outcome, long bytes, long durationMicros)
       implements HostEvent {}
 
-  // ---- observations ------------------------------------------------------------------------------------------------
+  // ---- observations
+  // ------------------------------------------------------------------------------------------------
 
   /** A query found nothing that could be leased. */
-  record QueryMissed(long sessionId, String request, List<GroupAnswer> answers) implements Observation {}
+  record QueryMissed(long sessionId, String request, List<GroupAnswer> answers)
+      implements Observation {}
 
   /** A request of a known session was refused for want of something, or because it was stale. */
   record RequestRefused(
@@ -135,10 +175,13 @@ public sealed interface HostEvent {
   record VerifyFailed(long blockId, int shard, long restoreId, long expected, long actual)
       implements Observation {}
 
-  /** The digest of the state after the fact before this one; {@code replay --verify} compares it. */
+  /**
+   * The digest of the state after the fact before this one; {@code replay --verify} compares it.
+   */
   record DigestRecorded(long digest, long liveBlocks, long openLeases) implements Observation {}
 
-  // ---- closed sets -------------------------------------------------------------------------------------------------
+  // ---- closed sets
+  // -------------------------------------------------------------------------------------------------
 
   enum SessionRole {
     LOAD,

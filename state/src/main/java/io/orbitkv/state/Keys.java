@@ -6,9 +6,9 @@ import java.util.HexFormat;
 /**
  * An immutable list of native block hashes of one length, packed end to end.
  *
- * <p>An engine uses one hash function, so the keys of one request have one length (1 to 64 bytes); packing them keeps a
- * 2,048-block query at one array instead of 2,048 objects. The array is owned: whoever builds a {@code Keys} must not
- * write to the array afterwards.
+ * <p>An engine uses one hash function, so the keys of one request have one length (1 to 64 bytes);
+ * packing them keeps a 2,048-block query at one array instead of 2,048 objects. The array is owned:
+ * whoever builds a {@code Keys} must not write to the array afterwards.
  */
 public final class Keys {
   public static final int MAX_KEY_BYTES = 64;
@@ -23,12 +23,15 @@ public final class Keys {
   }
 
   /**
+   * The keys that lie in an array end to end.
+   *
    * @param keyBytes length of every key, 1 to {@link #MAX_KEY_BYTES}
    * @param packed keys end to end; its length is a multiple of {@code keyBytes}
    */
   public static Keys ofPacked(int keyBytes, byte[] packed) {
     if (keyBytes < 1 || keyBytes > MAX_KEY_BYTES || packed.length % keyBytes != 0) {
-      throw new IllegalArgumentException(packed.length + " bytes are no list of " + keyBytes + "-byte keys");
+      throw new IllegalArgumentException(
+          packed.length + " bytes are no list of " + keyBytes + "-byte keys");
     }
     return new Keys(keyBytes, packed);
   }
@@ -70,7 +73,9 @@ public final class Keys {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Keys that && keyBytes == that.keyBytes && Arrays.equals(packed, that.packed);
+    return other instanceof Keys that
+        && keyBytes == that.keyBytes
+        && Arrays.equals(packed, that.packed);
   }
 
   @Override

@@ -5,9 +5,10 @@ import java.util.Arrays;
 /**
  * An immutable, ordered list of half-open runs of 64-bit ids.
  *
- * <p>Block ids are handed out sequentially, so the blocks of one prompt are a few runs: a lease of 2,048 blocks
- * published together is one pair of numbers. Order is meaningful (it is the order of the request) and runs may
- * therefore be neither sorted nor merged with an earlier one; an id appears at most once.
+ * <p>Block ids are handed out sequentially, so the blocks of one prompt are a few runs: a lease of
+ * 2,048 blocks published together is one pair of numbers. Order is meaningful (it is the order of
+ * the request) and runs may therefore be neither sorted nor merged with an earlier one; an id
+ * appears at most once.
  */
 public final class LongRanges {
   public static final LongRanges EMPTY = new LongRanges(new long[0], 0);
@@ -47,7 +48,10 @@ public final class LongRanges {
     return (int) pairs[2 * run + 1];
   }
 
-  /** The id at a position of the whole list, {@code 0 <= ordinal < size()}. Linear in the number of runs. */
+  /**
+   * The id at a position of the whole list, {@code 0 <= ordinal < size()}. Linear in the number of
+   * runs.
+   */
   public long idAt(int ordinal) {
     int left = ordinal;
     for (int run = 0; run < runs(); run++) {

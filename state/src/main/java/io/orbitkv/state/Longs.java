@@ -2,7 +2,10 @@ package io.orbitkv.state;
 
 import java.util.Arrays;
 
-/** An immutable list of 64-bit numbers with value equality, for the columns of facts. The array is owned. */
+/**
+ * An immutable list of 64-bit numbers with value equality, for the columns of facts. The array is
+ * owned.
+ */
 public final class Longs {
   public static final Longs EMPTY = new Longs(new long[0]);
 

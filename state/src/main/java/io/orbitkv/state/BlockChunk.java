@@ -1,0 +1,65 @@
+package io.orbitkv.state;
+
+/**
+ * The columns of 1,024 slots whose blocks have keys of one length and one number of slices.
+ *
+ * <p>Chunks are never copied: the table grows by adding one. A slot's slices lie side by side, so
+ * that a block of one shard costs no indirection. Per slot with 32-byte keys and one slice: 52
+ * bytes of block and 29 of slice, and what {@link SlotIndex} takes twice.
+ */
+final class BlockChunk {
+  static final int BITS = 10;
+  static final int SLOTS = 1 << BITS;
+  static final int MASK = SLOTS - 1;
+
+  static final byte FREE = 0;
+  static final byte RESERVED = 1;
+  static final byte SEALED = 2;
+  static final byte EVICTED = 3;
+
+  static final byte SLICE_EMPTY = 0;
+  static final byte SLICE_RESERVED = 1;
+  static final byte SLICE_PUBLISHED = 2;
+
+  private static final int COLUMNS = 12;
+  private static final int ARRAY_HEADER_BYTES = 16;
+  private static final int OBJECT_BYTES = 72;
+
+  final FreeSlots shape;
+  final int keyBytes;
+  final int slices;
+
+  final long[] blockId = new long[SLOTS];
+  final long[] reservedAt = new long[SLOTS];
+
+  /** Of a free slot: the next free slot, -1 at the end. */
+  final int[] pins = new int[SLOTS];
+
+  final int[] row = new int[SLOTS];
+  final byte[] state = new byte[SLOTS];
+  final byte[] published = new byte[SLOTS];
+  final byte[] keys;
+
+  final long[] offset;
+  final long[] generation;
+  final long[] checksum;
+  final int[] extentBytes;
+  final byte[] sliceState;
+
+  BlockChunk(FreeSlots shape) {
+    this.shape = shape;
+    this.keyBytes = shape.keyBytes;
+    this.slices = shape.slices;
+    keys = new byte[SLOTS * keyBytes];
+    offset = new long[SLOTS * slices];
+    generation = new long[SLOTS * slices];
+    checksum = new long[SLOTS * slices];
+    extentBytes = new int[SLOTS * slices];
+    sliceState = new byte[SLOTS * slices];
+  }
+
+  long heapBytes() {
+    long perSlot = 8 + 8 + 4 + 4 + 1 + 1 + keyBytes + slices * (8L + 8 + 8 + 4 + 1);
+    return perSlot * SLOTS + COLUMNS * ARRAY_HEADER_BYTES + OBJECT_BYTES;
+  }
+}

@@ -1,0 +1,11 @@
+package io.orbitkv.state;
+
+/** How far a block is in its life. */
+public enum BlockState {
+  /** Found, not readable: some shard's slice has not been published. */
+  RESERVED,
+  /** Found and readable: every slice has been published. */
+  SEALED,
+  /** Found no more; it is kept until its last lease and its last submitted operation end. */
+  EVICTED
+}

@@ -1,0 +1,128 @@
+package io.orbitkv.state;
+
+import io.orbitkv.state.HostEvent.AbortReason;
+import io.orbitkv.state.HostEvent.EvictionCause;
+import io.orbitkv.state.HostEvent.LeaseEnd;
+import io.orbitkv.state.HostEvent.RefusalCategory;
+import io.orbitkv.state.HostEvent.RestoreOutcome;
+import io.orbitkv.state.HostEvent.SessionEnd;
+import io.orbitkv.state.HostEvent.TicketEnd;
+import java.util.List;
+
+/**
+ * What happened since the journal began, counted by the fold: metrics and the command line read
+ * these, so they agree with a replay by construction. Counters never fall.
+ */
+public final class Totals {
+
+  /** A counter that has no further breakdown. New ones go to the end: checkpoints hold them. */
+  public enum Counter {
+    EPOCHS,
+    INSTANCES_REGISTERED,
+    SESSIONS_OPENED,
+    REGISTRATIONS_REFUSED,
+    /** Queries that were answered by a lease or by a miss. */
+    QUERIES,
+    /** Blocks that queries asked for, over all groups. */
+    ASKED_BLOCKS,
+    /** Asked blocks that were found; asked less hit is missed. */
+    HIT_BLOCKS,
+    LEASES_GRANTED,
+    LEASED_BLOCKS,
+    TICKETS_OPENED,
+    PUBLISHES_BEGUN,
+    PUBLISHES_DONE,
+    /** New blocks, sealed or not. */
+    RESERVED_BLOCKS,
+    PUBLISHED_SLICES,
+    /** Allocated bytes of published slices. */
+    PUBLISHED_BYTES,
+    SEALED_BLOCKS,
+    /** Blocks that went without ever being sealed because every publish of them was aborted. */
+    ABORTED_BLOCKS,
+    RESTORES_STARTED,
+    /** Blocks of restores that are done. */
+    RESTORED_BLOCKS,
+    /** Bytes of restores that are done. */
+    RESTORED_BYTES,
+    /** Duration of restores that are done, microseconds. */
+    RESTORE_MICROS,
+    VERIFY_FAILURES,
+    EXTENTS_FREED
+  }
+
+  final Tally<Counter> counters = new Tally<>(Counter.class);
+  final Tally<EvictionCause> evictedBlocks = new Tally<>(EvictionCause.class);
+  final Tally<AbortReason> publishesAborted = new Tally<>(AbortReason.class);
+  final Tally<LeaseEnd> leasesEnded = new Tally<>(LeaseEnd.class);
+  final Tally<TicketEnd> ticketsClosed = new Tally<>(TicketEnd.class);
+  final Tally<RestoreOutcome> restoresFinished = new Tally<>(RestoreOutcome.class);
+  final Tally<SessionEnd> sessionsClosed = new Tally<>(SessionEnd.class);
+  final Tally<RefusalCategory> refusals = new Tally<>(RefusalCategory.class);
+
+  Totals() {}
+
+  public long get(Counter counter) {
+    return counters.get(counter);
+  }
+
+  /** Asked blocks that were not found. */
+  public long missedBlocks() {
+    return get(Counter.ASKED_BLOCKS) - get(Counter.HIT_BLOCKS);
+  }
+
+  public long evictedBlocks(EvictionCause cause) {
+    return evictedBlocks.get(cause);
+  }
+
+  public long publishesAborted(AbortReason reason) {
+    return publishesAborted.get(reason);
+  }
+
+  public long leasesEnded(LeaseEnd reason) {
+    return leasesEnded.get(reason);
+  }
+
+  public long ticketsClosed(TicketEnd outcome) {
+    return ticketsClosed.get(outcome);
+  }
+
+  public long restoresFinished(RestoreOutcome outcome) {
+    return restoresFinished.get(outcome);
+  }
+
+  public long sessionsClosed(SessionEnd reason) {
+    return sessionsClosed.get(reason);
+  }
+
+  public long refusals(RefusalCategory category) {
+    return refusals.get(category);
+  }
+
+  void add(Counter counter, long amount) {
+    counters.add(counter, amount);
+  }
+
+  /** Every counter in an order that is part of the checkpoint format. */
+  List<long[]> sections() {
+    return List.of(
+        counters.counts,
+        evictedBlocks.counts,
+        publishesAborted.counts,
+        leasesEnded.counts,
+        ticketsClosed.counts,
+        restoresFinished.counts,
+        sessionsClosed.counts,
+        refusals.counts);
+  }
+
+  long digestPart() {
+    long hash = 0;
+    for (long[] section : sections()) {
+      for (long value : section) {
+        hash = Mix.chain(hash, value);
+      }
+    }
+    return hash;
+  }
+}
