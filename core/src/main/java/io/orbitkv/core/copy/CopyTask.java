@@ -1,0 +1,102 @@
+package io.orbitkv.core.copy;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies that belong to one publish or restore, cut in parts that workers take in order. The task
+ * is over when its last part is; then, and not before, its pages and extents may be reused. A
+ * cancelled or failed task skips the parts that have not begun.
+ */
+public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
+  /**
+   * Parts are cut to about this size, so that several workers share a task and a load can overtake
+   * a save.
+   */
+  static final int PART_BYTES = 1 << 20;
+
+  private final long operationId;
+  private final AtomicInteger nextPart = new AtomicInteger();
+  private final AtomicInteger finishedParts = new AtomicInteger();
+  private volatile boolean stopped;
+  private volatile @Nullable String failure;
+  private volatile boolean cancelled;
+
+  protected CopyTask(long operationId) {
+    this.operationId = operationId;
+  }
+
+  /** The publish or restore id of the facts. */
+  public final long operationId() {
+    return operationId;
+  }
+
+  /** Bytes of the engine that this task moves. */
+  public abstract long bytes();
+
+  /** Loads overtake saves: somebody's first token waits for them. */
+  public abstract boolean urgent();
+
+  protected abstract int parts();
+
+  protected abstract void copyPart(int part);
+
+  /**
+   * Asks that no further part begins. The task still ends only when the parts that run have ended.
+   */
+  public final void cancel() {
+    cancelled = true;
+    stopped = true;
+  }
+
+  public final boolean cancelled() {
+    return cancelled;
+  }
+
+  /** Why a copy failed; null if none did. */
+  public final @Nullable String failure() {
+    return failure;
+  }
+
+  /** Ends the task early without calling it a failure of the copy. */
+  protected final void stop() {
+    stopped = true;
+  }
+
+  /** Runs everything on the calling thread. */
+  public final void runHere() {
+    while (runNextPart() == Progress.MORE) {}
+  }
+
+  enum Progress {
+    /** There may be another part to take. */
+    MORE,
+    /** Every part is taken; another worker will finish the last one. */
+    TAKEN,
+    /** This call finished the last part of the task. */
+    FINISHED
+  }
+
+  final Progress runNextPart() {
+    int part = nextPart.getAndIncrement();
+    int parts = parts();
+    if (part >= parts) {
+      return Progress.TAKEN;
+    }
+    if (!stopped) {
+      try {
+        copyPart(part);
+      } catch (RuntimeException | InternalError fault) {
+        // A page that the engine's memfd no longer backs arrives as InternalError; the daemon lives
+        // on.
+        failure = fault.toString();
+        stopped = true;
+      }
+    }
+    return finishedParts.incrementAndGet() == parts ? Progress.FINISHED : Progress.MORE;
+  }
+
+  final boolean hasUntakenParts() {
+    return nextPart.get() < parts();
+  }
+}

@@ -1,0 +1,130 @@
+package io.orbitkv.core.copy;
+
+import io.orbitkv.core.checksum.Checksum;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Engine pages in shared memory that the Manager maps too.
+ *
+ * <p>A segment of whole words is summed and copied piece by piece while it lies in the core's
+ * cache, so the checksum costs no second pass over memory. Segments that end inside a word are
+ * copied first and summed as the layer they make up, because a sum is defined on words.
+ */
+public final class HostBuffers implements EngineBuffers {
+  public static final String KIND = "host";
+
+  private final List<MemorySegment> buffers;
+  private final Map<Integer, GroupLayout> layouts;
+  private final Runnable unmap;
+  private boolean closed;
+
+  private HostBuffers(
+      List<MemorySegment> buffers, Map<Integer, GroupLayout> layouts, Runnable unmap) {
+    this.buffers = buffers;
+    this.layouts = layouts;
+    this.unmap = unmap;
+  }
+
+  /** Either buffers or the problem with a layer's description. */
+  public record Result(@Nullable HostBuffers buffers, GroupLayout.@Nullable Problem problem) {}
+
+  /**
+   * Checks the layers against the memory they lie in.
+   *
+   * @param buffers the mapped memory, in the order of the registration
+   * @param layers every layer of this shard
+   * @param unmap run once, when no copy uses the memory any more
+   */
+  public static Result describe(
+      List<MemorySegment> buffers, List<LayerLayout> layers, Runnable unmap) {
+    long[] sizes = buffers.stream().mapToLong(MemorySegment::byteSize).toArray();
+    Map<Integer, List<LayerLayout>> byGroup = new TreeMap<>();
+    for (LayerLayout layer : layers) {
+      byGroup.computeIfAbsent(layer.groupId(), group -> new ArrayList<>()).add(layer);
+    }
+    Map<Integer, GroupLayout> layouts = new TreeMap<>();
+    for (Map.Entry<Integer, List<LayerLayout>> group : byGroup.entrySet()) {
+      GroupLayout.Result compiled = GroupLayout.compile(group.getKey(), group.getValue(), sizes);
+      if (compiled.problem() != null) {
+        return new Result(null, compiled.problem());
+      }
+      if (compiled.layout() != null) {
+        layouts.put(group.getKey(), compiled.layout());
+      }
+    }
+    return new Result(new HostBuffers(List.copyOf(buffers), layouts, unmap), null);
+  }
+
+  @Override
+  public @Nullable GroupLayout layout(int groupId) {
+    return layouts.get(groupId);
+  }
+
+  @Override
+  public long gather(
+      GroupLayout layout, int layerIndex, int block, MemorySegment pool, long extentOffset) {
+    LayerLayout layer = layout.layer(layerIndex);
+    MemorySegment buffer = buffers.get(layer.buffer());
+    int base = layout.layerOffset(layerIndex);
+    int segmentBytes = layer.segmentBytes();
+    boolean wholeWords = segmentBytes % Checksum.ALIGNMENT_BYTES == 0 || layer.segmentCount() == 1;
+    long sum = 0;
+    for (int segment = 0; segment < layer.segmentCount(); segment++) {
+      long from = layer.segmentOffset(block, segment);
+      long at = base + (long) segment * segmentBytes;
+      if (wholeWords) {
+        sum += Checksum.copyAndSum(buffer, from, pool, extentOffset + at, segmentBytes, at);
+      } else {
+        MemorySegment.copy(buffer, from, pool, extentOffset + at, segmentBytes);
+      }
+    }
+    return wholeWords ? sum : Checksum.sum(pool, extentOffset + base, layer.blockBytes(), base);
+  }
+
+  @Override
+  public long scatter(
+      GroupLayout layout,
+      int layerIndex,
+      int block,
+      MemorySegment pool,
+      long extentOffset,
+      boolean verify) {
+    LayerLayout layer = layout.layer(layerIndex);
+    MemorySegment buffer = buffers.get(layer.buffer());
+    int base = layout.layerOffset(layerIndex);
+    int segmentBytes = layer.segmentBytes();
+    boolean wholeWords = segmentBytes % Checksum.ALIGNMENT_BYTES == 0 || layer.segmentCount() == 1;
+    long sum =
+        verify && !wholeWords
+            ? Checksum.sum(pool, extentOffset + base, layer.blockBytes(), base)
+            : 0;
+    for (int segment = 0; segment < layer.segmentCount(); segment++) {
+      long to = layer.segmentOffset(block, segment);
+      long at = base + (long) segment * segmentBytes;
+      if (verify && wholeWords) {
+        sum += Checksum.copyAndSum(pool, extentOffset + at, buffer, to, segmentBytes, at);
+      } else {
+        MemorySegment.copy(pool, extentOffset + at, buffer, to, segmentBytes);
+      }
+    }
+    return sum;
+  }
+
+  @Override
+  public String kind() {
+    return KIND;
+  }
+
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      unmap.run();
+    }
+  }
+}
