@@ -1,0 +1,210 @@
+package io.orbitkv.core;
+
+import io.orbitkv.core.copy.CopyTask;
+import io.orbitkv.core.copy.EngineBuffers;
+import io.orbitkv.core.copy.RestoreCopy;
+import io.orbitkv.state.HostEvent.CleanupReason;
+import io.orbitkv.state.HostEvent.Operation;
+import io.orbitkv.state.HostEvent.SessionEnd;
+import io.orbitkv.state.HostEvent.SessionRole;
+import io.orbitkv.state.Keys;
+import io.orbitkv.state.identity.StateFormat;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the manager loop can be asked to do. A command carries values that were parsed from the wire; whether it is legal
+ * is decided by the loop, so a hostile value here is answered with {@link Reply.Refused}, never with an exception.
+ */
+public sealed interface Command {
+
+  /** A command that somebody waits for. */
+  sealed interface Request extends Command {
+    ReplySink replyTo();
+  }
+
+  /** A request that comes through a session and is refused when the session is not open. */
+  sealed interface SessionRequest extends Request {
+    long sessionId();
+
+    /** The name the engine gave the request, for the journal; at most 64 visible ASCII characters. */
+    String request();
+
+    Operation operation();
+  }
+
+  // ---- sessions ----------------------------------------------------------------------------------------------------
+
+  /**
+   * Opens a session. One that is open or draining for the same instance, shard and role is superseded: its work drains
+   * first, so the answer may take until then.
+   *
+   * @param instance the deployment's name, 1 to 200 visible ASCII characters
+   * @param namespace what blocks it shares, see {@link io.orbitkv.state.identity.Namespace}
+   * @param shard the rank's index, {@code 0 <= shard < format.parallel().shards()}
+   * @param attachTo a session of the same instance and shard whose buffers this one uses, 0 if it brings its own
+   * @param buffers the engine's pages, closed by the loop when they are not used any more, also when it refuses; null
+   *     with {@code attachTo}, and for a session that neither publishes nor restores
+   */
+  record Register(
+      String instance,
+      String namespace,
+      StateFormat format,
+      int shard,
+      SessionRole role,
+      int pid,
+      int uid,
+      long attachTo,
+      @Nullable EngineBuffers buffers,
+      ReplySink replyTo)
+      implements Request {}
+
+  /**
+   * Ends a session; answered when its work has drained. A session that is closed already is answered at once, so that
+   * the late close of a superseded session does nothing.
+   */
+  record CloseSession(long sessionId, SessionEnd reason, ReplySink replyTo) implements Request {}
+
+  /**
+   * Ends every session of an instance, drains its copies and unmaps its buffers, then answers.
+   *
+   * @param bySessionId the session that asks, refused when it is not open; 0 for an operator
+   */
+  record CleanupInstance(String instance, long bySessionId, CleanupReason reason, ReplySink replyTo)
+      implements Request {}
+
+  // ---- hot operations ----------------------------------------------------------------------------------------------
+
+  /** The keys of one group's pages, from the page that starts at the query's start token on. */
+  record GroupKeys(int groupId, Keys keys) {}
+
+  /**
+   * Asks how far the engine can resume.
+   *
+   * @param startToken end of the valid prefix that the engine holds itself
+   * @param groups keys of every group of the namespace
+   * @param mode see {@link QueryMode}
+   * @param waitMillis how long a ticket may wait, 0 for the configured time; capped by it
+   * @param replace a pending ticket of the same request name with other arguments is closed instead of refused
+   */
+  record Query(
+      long sessionId,
+      String request,
+      int startToken,
+      List<GroupKeys> groups,
+      QueryMode mode,
+      long waitMillis,
+      boolean replace,
+      ReplySink replyTo)
+      implements SessionRequest {
+    @Override
+    public Operation operation() {
+      return Operation.QUERY;
+    }
+  }
+
+  /** What a query wants. */
+  enum QueryMode {
+    /** A lease on what is there now. */
+    LEASE,
+    /** A lease, after waiting for blocks that are on their way. */
+    WAIT,
+    /** The legal boundaries without a lease: a discovery promises nothing. */
+    DISCOVER
+  }
+
+  /** Asks after a ticket: {@link Reply.Loading}, or once more what the ticket turned into. */
+  record Poll(long sessionId, String request, long ticketId, ReplySink replyTo)
+      implements SessionRequest {
+    @Override
+    public Operation operation() {
+      return Operation.POLL;
+    }
+  }
+
+  /** Ends a pending ticket. The query it belongs to is answered {@link Reply.Cancelled} too. */
+  record Cancel(long sessionId, String request, long ticketId, ReplySink replyTo)
+      implements SessionRequest {
+    @Override
+    public Operation operation() {
+      return Operation.CANCEL;
+    }
+  }
+
+  /**
+   * Stores blocks; answered when the source pages may be reused.
+   *
+   * @param sourceBlocks the engine's page of each key; its length equals {@code keys.size()}. The array is owned
+   */
+  record Publish(
+      long sessionId, String request, int groupId, Keys keys, int[] sourceBlocks, ReplySink replyTo)
+      implements SessionRequest {
+    @Override
+    public Operation operation() {
+      return Operation.PUBLISH;
+    }
+  }
+
+  /**
+   * Where the leased blocks of one group go.
+   *
+   * @param startOrdinal the first leased block of the group that is wanted, counted from 0
+   * @param targetBlocks the engine's page of each block from there on. The array is owned
+   */
+  record GroupTarget(int groupId, int startOrdinal, int[] targetBlocks) {}
+
+  /**
+   * Copies leased blocks into the engine's pages; answered when every copy has drained.
+   *
+   * @param progress told from copy threads how many layers are in place; null when only the whole matters
+   */
+  record Restore(
+      long sessionId,
+      String request,
+      long leaseId,
+      List<GroupTarget> targets,
+      RestoreCopy.@Nullable LayerProgress progress,
+      ReplySink replyTo)
+      implements SessionRequest {
+    @Override
+    public Operation operation() {
+      return Operation.RESTORE;
+    }
+  }
+
+  record Release(long sessionId, String request, long leaseId, ReplySink replyTo)
+      implements SessionRequest {
+    @Override
+    public Operation operation() {
+      return Operation.RELEASE;
+    }
+  }
+
+  // ---- operators ---------------------------------------------------------------------------------------------------
+
+  /** Which blocks an operator wants gone. */
+  sealed interface EvictSelector {
+    /** Every block of the host. */
+    record All() implements EvictSelector {}
+
+    /** Every block of one namespace. */
+    record OfNamespace(String namespace) implements EvictSelector {}
+
+    /** Some blocks of one group. */
+    record OfKeys(String namespace, int groupId, Keys keys) implements EvictSelector {}
+  }
+
+  /** Makes blocks unfindable at once; leased ones keep their memory until the lease ends. */
+  record Evict(EvictSelector selector, ReplySink replyTo) implements Request {}
+
+  /** Asks for a consistent picture of a part of the state. */
+  record Inspect(Inspection what, ReplySink replyTo) implements Request {}
+
+  /** Refuses new work from here on, drains, and answers when the epoch's end is journaled. */
+  record Shutdown(String reason, ReplySink replyTo) implements Request {}
+
+  // ---- workers -----------------------------------------------------------------------------------------------------
+
+  /** A copy has ended, whatever became of it. Comes from the copy executor, never from a command source. */
+  record CopyDone(CopyTask task) implements Command {}
+}

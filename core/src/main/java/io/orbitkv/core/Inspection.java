@@ -1,0 +1,108 @@
+package io.orbitkv.core;
+
+import io.orbitkv.state.HostEvent.SessionRole;
+import java.util.List;
+
+/** A part of the state that an operator can look at; each question has one kind of answer. */
+public sealed interface Inspection {
+
+  /** The daemon as a whole. */
+  record Status() implements Inspection {}
+
+  record Instances() implements Inspection {}
+
+  record Sessions() implements Inspection {}
+
+  /** @param limit the most leases listed, in ascending order of their id after {@code afterLeaseId} */
+  record Leases(long afterLeaseId, int limit) implements Inspection {}
+
+  /** @param limit the most blocks listed, in ascending order of their id after {@code afterBlockId} */
+  record Blocks(String namespace, long afterBlockId, int limit) implements Inspection {}
+
+  /** What was asked for. */
+  sealed interface Answer {}
+
+  /**
+   * @param uptimeMicros since the epoch began
+   * @param position of the last fact
+   * @param budgetUsedBytes bytes charged for leases, waiting queries and restores
+   */
+  record StatusAnswer(
+      long epoch,
+      long uptimeMicros,
+      long position,
+      long digest,
+      boolean draining,
+      String eviction,
+      PoolView pool,
+      long namespaces,
+      long instances,
+      long sessions,
+      long blocks,
+      long sealedBlocks,
+      long openLeases,
+      long openTickets,
+      long openPublishes,
+      long openRestores,
+      long budgetUsedBytes,
+      long budgetLimitBytes,
+      boolean journalHasRoom)
+      implements Answer {}
+
+  /** @param fragmentation share of free memory outside the largest free run, 0 to 1 */
+  record PoolView(
+      long poolBytes,
+      long usedBytes,
+      long freeBytes,
+      long largestFreeBytes,
+      int extents,
+      double fragmentation) {}
+
+  record InstancesAnswer(List<InstanceView> instances) implements Answer {}
+
+  record InstanceView(
+      long instanceId,
+      String instance,
+      String namespace,
+      int sessions,
+      boolean cleaning,
+      long budgetUsedBytes) {}
+
+  record SessionsAnswer(List<SessionView> sessions) implements Answer {}
+
+  record SessionView(
+      long sessionId,
+      String instance,
+      int shard,
+      SessionRole role,
+      int pid,
+      int uid,
+      boolean draining,
+      int leases,
+      int tickets,
+      int publishes,
+      int restores) {}
+
+  /** @param more whether others follow the last one */
+  record LeasesAnswer(List<LeaseView> leases, boolean more) implements Answer {}
+
+  record LeaseView(
+      long leaseId,
+      long sessionId,
+      String request,
+      int blocks,
+      long chargedBytes,
+      int runningRestores,
+      long expiresAtMicros) {}
+
+  record BlocksAnswer(List<BlockView> blocks, boolean more) implements Answer {}
+
+  record BlockView(
+      long blockId,
+      String namespace,
+      int groupId,
+      String keyHex,
+      boolean sealed,
+      int pins,
+      long bytes) {}
+}
