@@ -3,7 +3,6 @@ package io.orbitkv.core;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.RestoreCopy;
-import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.Operation;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.HostEvent.SessionRole;
@@ -39,18 +38,22 @@ public sealed interface Command {
    * Opens a session. One that is open or draining for the same instance, shard and role is superseded: its work drains
    * first, so the answer may take until then.
    *
-   * @param instance the deployment's name, 1 to 200 visible ASCII characters
+   * @param instance the deployment's name, 1 to 128 visible ASCII characters
    * @param namespace what blocks it shares, see {@link io.orbitkv.state.identity.Namespace}
-   * @param shard the rank's index, {@code 0 <= shard < format.parallel().shards()}
-   * @param attachTo a session of the same instance and shard whose buffers this one uses, 0 if it brings its own
+   * @param format what its bytes mean; null exactly with {@code attachTo}
+   * @param shard the rank's index, {@code 0 <= shard < shardCount}
+   * @param shardCount the shards that this host holds; a block is sealed when every one has published its slice
+   * @param attachTo an open session of the same instance and shard whose buffers this one uses and with which it ends,
+   *     0 if it stands alone
    * @param buffers the engine's pages, closed by the loop when they are not used any more, also when it refuses; null
    *     with {@code attachTo}, and for a session that neither publishes nor restores
    */
   record Register(
       String instance,
       String namespace,
-      StateFormat format,
+      @Nullable StateFormat format,
       int shard,
+      int shardCount,
       SessionRole role,
       int pid,
       int uid,
@@ -60,18 +63,18 @@ public sealed interface Command {
       implements Request {}
 
   /**
-   * Ends a session; answered when its work has drained. A session that is closed already is answered at once, so that
-   * the late close of a superseded session does nothing.
+   * Ends a session; answered when its work has drained and its pages are unmapped. A session that is closed already is
+   * answered at once, so that the late close of a superseded session does nothing.
    */
   record CloseSession(long sessionId, SessionEnd reason, ReplySink replyTo) implements Request {}
 
   /**
-   * Ends every session of an instance, drains its copies and unmaps its buffers, then answers.
+   * Ends every session of an instance, drains its copies and unmaps its buffers, then answers. Blocks stay.
    *
-   * @param bySessionId the session that asks, refused when it is not open; 0 for an operator
+   * @param bySessionId the session that asks, refused when it is not an open one of the instance, so that a superseded
+   *     session cannot clean up its successor; 0 for an operator
    */
-  record CleanupInstance(String instance, long bySessionId, CleanupReason reason, ReplySink replyTo)
-      implements Request {}
+  record CleanupInstance(String instance, long bySessionId, ReplySink replyTo) implements Request {}
 
   // ---- hot operations ----------------------------------------------------------------------------------------------
 
@@ -82,15 +85,17 @@ public sealed interface Command {
    * Asks how far the engine can resume.
    *
    * @param startToken end of the valid prefix that the engine holds itself
-   * @param groups keys of every group of the namespace
-   * @param mode see {@link QueryMode}
-   * @param waitMillis how long a ticket may wait, 0 for the configured time; capped by it
-   * @param replace a pending ticket of the same request name with other arguments is closed instead of refused
+   * @param limitToken no boundary beyond this; 0 for none
+   * @param groups keys of every group of the namespace, ascending by group id
+   * @param waitMillis how long a ticket may wait, 0 for the configured time
+   * @param replace whether it replaces a pending ticket of the same request name; otherwise it finds that ticket when
+   *     it asks the same, and is refused when it does not
    */
   record Query(
       long sessionId,
       String request,
       int startToken,
+      int limitToken,
       List<GroupKeys> groups,
       QueryMode mode,
       long waitMillis,
@@ -113,7 +118,7 @@ public sealed interface Command {
     DISCOVER
   }
 
-  /** Asks after a ticket: {@link Reply.Loading}, or once more what the ticket turned into. */
+  /** Asks after a ticket: {@link Reply.Loading}, or, once, what the ticket turned into. */
   record Poll(long sessionId, String request, long ticketId, ReplySink replyTo)
       implements SessionRequest {
     @Override
@@ -122,8 +127,19 @@ public sealed interface Command {
     }
   }
 
-  /** Ends a pending ticket. The query it belongs to is answered {@link Reply.Cancelled} too. */
-  record Cancel(long sessionId, String request, long ticketId, ReplySink replyTo)
+  /** What a {@link Cancel} is about. */
+  sealed interface CancelTarget {
+    record Ticket(long ticketId) implements CancelTarget {}
+
+    /** The waiting query, publish or restore that will be answered through this very sink. */
+    record AnsweredTo(ReplySink sink) implements CancelTarget {}
+  }
+
+  /**
+   * Ends something early. What is cancelled still gets its own answer, {@link Reply.Cancelled} unless it ends otherwise
+   * first, and only when its copies have drained.
+   */
+  record Cancel(long sessionId, String request, CancelTarget target, ReplySink replyTo)
       implements SessionRequest {
     @Override
     public Operation operation() {
@@ -148,14 +164,16 @@ public sealed interface Command {
   /**
    * Where the leased blocks of one group go.
    *
-   * @param startOrdinal the first leased block of the group that is wanted, counted from 0
+   * @param fromToken where the first wanted page starts
    * @param targetBlocks the engine's page of each block from there on. The array is owned
    */
-  record GroupTarget(int groupId, int startOrdinal, int[] targetBlocks) {}
+  record GroupTarget(int groupId, int fromToken, int[] targetBlocks) {}
 
   /**
    * Copies leased blocks into the engine's pages; answered when every copy has drained.
    *
+   * @param leaseId a lease of any session of the same instance
+   * @param releaseLease whether the lease ends with the restore
    * @param progress told from copy threads how many layers are in place; null when only the whole matters
    */
   record Restore(
@@ -163,6 +181,7 @@ public sealed interface Command {
       String request,
       long leaseId,
       List<GroupTarget> targets,
+      boolean releaseLease,
       RestoreCopy.@Nullable LayerProgress progress,
       ReplySink replyTo)
       implements SessionRequest {
@@ -172,6 +191,7 @@ public sealed interface Command {
     }
   }
 
+  /** Ends a lease of any session of the same instance. Releasing twice does no harm. */
   record Release(long sessionId, String request, long leaseId, ReplySink replyTo)
       implements SessionRequest {
     @Override

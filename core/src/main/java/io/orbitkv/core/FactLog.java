@@ -7,10 +7,20 @@ public interface FactLog {
   /**
    * Makes a fact durable against the death of the process.
    *
-   * @return its position
+   * @param atMicros wall clock, microseconds since 1970
+   * @return its position: one more than the one before
    */
   long append(long atMicros, HostEvent event);
 
-  /** Whether so many more facts of so many bytes in all can be appended for certain. */
-  boolean hasRoom(long facts, long bytes);
+  /**
+   * Whether facts may be appended that promise something, while a reserve for facts that end something stays. Endings
+   * are appended without asking.
+   *
+   * @param facts how many
+   * @param columnBytes what their columns of keys and blocks add
+   */
+  boolean hasRoom(int facts, long columnBytes);
+
+  /** Ends a batch: only after this are replies sent that tell of its facts. */
+  void endBatch();
 }

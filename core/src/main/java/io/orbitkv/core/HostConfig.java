@@ -14,7 +14,8 @@ import java.util.List;
  * @param globalBudgetBytes the most allocated bytes that all leases, waiting queries and restores may hold
  * @param instanceBudgetBytes the same for one instance
  * @param leaseTtlMillis how long a lease lasts unless it is released
- * @param ticketWaitMillis the longest a query may wait
+ * @param ticketMillis how long a query waits that does not say
+ * @param maxTicketMillis the longest a query may wait
  * @param unsealedTtlMillis how long a block may lack a shard's slice before it is dropped
  * @param registerWaitMillis how long a registration waits for its predecessor to drain
  * @param inlineCopyBytes copies up to here run on the loop thread
@@ -25,7 +26,8 @@ import java.util.List;
  * @param maxTicketsPerSession pending tickets of one session
  * @param maxLeasesPerSession open leases of one session
  * @param maxWaitingRegistrations registrations that wait for a predecessor
- * @param maxBlocksPerRequest keys of one query or publish, all groups together
+ * @param maxBlocksPerRequest keys of one query or publish, blocks of one restore, all groups together
+ * @param maxCopiesInFlight copies submitted to the workers and not yet ended; the executor must take as many
  */
 public record HostConfig(
     long poolBytes,
@@ -34,7 +36,8 @@ public record HostConfig(
     long globalBudgetBytes,
     long instanceBudgetBytes,
     long leaseTtlMillis,
-    long ticketWaitMillis,
+    long ticketMillis,
+    long maxTicketMillis,
     long unsealedTtlMillis,
     long registerWaitMillis,
     long inlineCopyBytes,
@@ -45,7 +48,8 @@ public record HostConfig(
     int maxTicketsPerSession,
     int maxLeasesPerSession,
     int maxWaitingRegistrations,
-    int maxBlocksPerRequest) {
+    int maxBlocksPerRequest,
+    int maxCopiesInFlight) {
 
   /** @throws IllegalArgumentException if a value is out of range, naming every such value */
   public HostConfig {
@@ -54,7 +58,8 @@ public record HostConfig(
     atLeast(problems, "globalBudgetBytes", globalBudgetBytes, 1);
     atLeast(problems, "instanceBudgetBytes", instanceBudgetBytes, 1);
     atLeast(problems, "leaseTtlMillis", leaseTtlMillis, 1);
-    atLeast(problems, "ticketWaitMillis", ticketWaitMillis, 1);
+    atLeast(problems, "ticketMillis", ticketMillis, 1);
+    atLeast(problems, "maxTicketMillis", maxTicketMillis, ticketMillis);
     atLeast(problems, "unsealedTtlMillis", unsealedTtlMillis, 1);
     atLeast(problems, "registerWaitMillis", registerWaitMillis, 1);
     atLeast(problems, "inlineCopyBytes", inlineCopyBytes, 0);
@@ -66,6 +71,7 @@ public record HostConfig(
     atLeast(problems, "maxLeasesPerSession", maxLeasesPerSession, 1);
     atLeast(problems, "maxWaitingRegistrations", maxWaitingRegistrations, 0);
     atLeast(problems, "maxBlocksPerRequest", maxBlocksPerRequest, 1);
+    atLeast(problems, "maxCopiesInFlight", maxCopiesInFlight, 1);
     if (!problems.isEmpty()) {
       throw new IllegalArgumentException(String.join("; ", problems));
     }
@@ -90,7 +96,8 @@ public record HostConfig(
     private long globalBudgetBytes;
     private long instanceBudgetBytes;
     private long leaseTtlMillis = 600_000;
-    private long ticketWaitMillis = 30_000;
+    private long ticketMillis = 10_000;
+    private long maxTicketMillis = 60_000;
     private long unsealedTtlMillis = 60_000;
     private long registerWaitMillis = 5_000;
     private long inlineCopyBytes = 64 << 10;
@@ -102,6 +109,7 @@ public record HostConfig(
     private int maxLeasesPerSession = 4_096;
     private int maxWaitingRegistrations = 64;
     private int maxBlocksPerRequest = 32_768;
+    private int maxCopiesInFlight = 256;
 
     private Builder(long poolBytes) {
       this.poolBytes = poolBytes;
@@ -134,8 +142,13 @@ public record HostConfig(
       return this;
     }
 
-    public Builder ticketWaitMillis(long value) {
-      ticketWaitMillis = value;
+    public Builder ticketMillis(long value) {
+      ticketMillis = value;
+      return this;
+    }
+
+    public Builder maxTicketMillis(long value) {
+      maxTicketMillis = value;
       return this;
     }
 
@@ -194,6 +207,11 @@ public record HostConfig(
       return this;
     }
 
+    public Builder maxCopiesInFlight(int value) {
+      maxCopiesInFlight = value;
+      return this;
+    }
+
     /** @throws IllegalArgumentException if a value is out of range */
     public HostConfig build() {
       return new HostConfig(
@@ -203,7 +221,8 @@ public record HostConfig(
           globalBudgetBytes,
           instanceBudgetBytes,
           leaseTtlMillis,
-          ticketWaitMillis,
+          ticketMillis,
+          maxTicketMillis,
           unsealedTtlMillis,
           registerWaitMillis,
           inlineCopyBytes,
@@ -214,7 +233,8 @@ public record HostConfig(
           maxTicketsPerSession,
           maxLeasesPerSession,
           maxWaitingRegistrations,
-          maxBlocksPerRequest);
+          maxBlocksPerRequest,
+          maxCopiesInFlight);
     }
   }
 }

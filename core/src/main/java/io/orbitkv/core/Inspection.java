@@ -1,5 +1,6 @@
 package io.orbitkv.core;
 
+import io.orbitkv.state.BlockState;
 import io.orbitkv.state.HostEvent.SessionRole;
 import java.util.List;
 
@@ -72,11 +73,14 @@ public sealed interface Inspection {
 
   record SessionView(
       long sessionId,
+      long instanceId,
       String instance,
+      String namespace,
       int shard,
       SessionRole role,
       int pid,
       int uid,
+      long openedAtMicros,
       boolean draining,
       int leases,
       int tickets,
@@ -102,7 +106,7 @@ public sealed interface Inspection {
       String namespace,
       int groupId,
       String keyHex,
-      boolean sealed,
+      BlockState state,
       int pins,
       long bytes) {}
 }

@@ -1,10 +1,10 @@
 package io.orbitkv.core;
 
-import io.orbitkv.state.HostEvent.GroupAnswer;
 import io.orbitkv.state.HostEvent.RefusalCategory;
 import io.orbitkv.state.recovery.BoundarySet;
 import io.orbitkv.state.recovery.GroupRange;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What the manager loop answers. Everything said here is in the journal already. */
 public sealed interface Reply {
@@ -12,13 +12,17 @@ public sealed interface Reply {
   // ---- sessions ----------------------------------------------------------------------------------------------------
 
   /** @param supersededSessionId the session that this one replaced, 0 if none */
-  record Registered(long sessionId, long instanceId, long epoch, long supersededSessionId)
+  record Registered(
+      long sessionId, long instanceId, int namespaceId, long epoch, long supersededSessionId)
       implements Reply {}
 
+  /** No byte of the session's pages is touched any more. */
   record SessionClosed(long sessionId) implements Reply {}
 
   /** @param instanceId 0 if there was no such instance */
-  record InstanceCleaned(long instanceId) implements Reply {}
+  record InstanceCleaned(
+      long instanceId, int sessionsClosed, int leasesReleased, int ticketsClosed)
+      implements Reply {}
 
   // ---- query -------------------------------------------------------------------------------------------------------
 
@@ -26,35 +30,56 @@ public sealed interface Reply {
    * Everything up to the boundary is leased.
    *
    * @param ticketId the ticket that this answers, 0 if the query did not wait
+   * @param expiresAtMicros wall clock, microseconds since 1970
    * @param boundaryToken where the engine may resume: the longest legal boundary
-   * @param ranges what is leased of each group; block {@code i} of a group's lease holds its page at {@code start + i *
-   *     pageTokens}
-   * @param boundaries every legal boundary, so that ranks can intersect theirs
+   * @param ranges what is leased of each group: the first block of a group holds the page at {@code start}
+   * @param foundBlocks how many keys of each group were found sealed
+   * @param boundaries legal boundaries that this lease covers, {@code boundaryToken} last
    */
   record Ready(
       long leaseId,
       long ticketId,
       long expiresAtMicros,
+      int startToken,
       int boundaryToken,
       List<GroupRange> ranges,
+      int[] foundBlocks,
       BoundarySet boundaries)
       implements Reply {}
 
   /**
    * Blocks are on their way. The same sink is called once more when the ticket ends, with {@link Ready}, {@link Missed},
-   * {@link Cancelled} or {@link Refused}; sinks that found the ticket by asking again are not.
+   * {@link Cancelled} or {@link Refused}; a sink that found the ticket by asking again is not.
+   *
+   * @param waitMillis how long the ticket lives from now
    */
-  record Loading(long ticketId, long deadlineMicros) implements Reply {}
+  record Loading(long ticketId, long waitMillis) implements Reply {}
 
-  /** No boundary can be reached. */
-  record Missed(long ticketId, List<GroupAnswer> answers) implements Reply {}
+  /**
+   * No boundary can be reached.
+   *
+   * @param expired whether the ticket's time ran out while blocks were still on their way
+   */
+  record Missed(long ticketId, int startToken, int[] foundBlocks, boolean expired)
+      implements Reply {}
 
-  /** Every legal boundary, without a lease. */
-  record Discovered(BoundarySet boundaries) implements Reply {}
+  /** Every legal boundary on the present evidence, without a lease; ranges are those of the last one. */
+  record Discovered(
+      int startToken, List<GroupRange> ranges, int[] foundBlocks, BoundarySet boundaries)
+      implements Reply {}
 
-  record Cancelled(long ticketId) implements Reply {}
+  /** @param wasOpen whether there was something to cancel */
+  record CancelTaken(boolean wasOpen) implements Reply {}
 
-  record Released(long leaseId) implements Reply {}
+  /**
+   * The request ended because it was cancelled; its copies have drained.
+   *
+   * @param replaced whether a newer query of the same name took its place
+   */
+  record Cancelled(boolean replaced) implements Reply {}
+
+  /** @param wasOpen false when the lease had ended before, or never was */
+  record Released(long leaseId, boolean wasOpen) implements Reply {}
 
   // ---- bytes -------------------------------------------------------------------------------------------------------
 
@@ -62,12 +87,21 @@ public sealed interface Reply {
    * The source pages may be reused.
    *
    * @param stored blocks whose bytes this publish stored
-   * @param already blocks that were stored before, or appear earlier in the same request
+   * @param already blocks of which this shard's slice was stored before, or that appear earlier in the same request
    * @param elsewhere blocks that another publish is storing
    * @param refused blocks for which there was no room
+   * @param bytes of the engine that were stored
    * @param outcomes one {@link PublishOutcome} ordinal for each block, in request order
+   * @param why what the refused blocks wanted, null if none was refused
    */
-  record Published(int stored, int already, int elsewhere, int refused, byte[] outcomes)
+  record Published(
+      int stored,
+      int already,
+      int elsewhere,
+      int refused,
+      long bytes,
+      byte[] outcomes,
+      @Nullable Refused why)
       implements Reply {}
 
   /** What became of one published block; the ordinal is its wire value. */
@@ -81,13 +115,23 @@ public sealed interface Reply {
   /** Every byte is in place and had the sum that was recorded when it was published. */
   record Restored(long restoreId, int blocks, long bytes, long durationMicros) implements Reply {}
 
+  /**
+   * A publish or restore began and did not succeed; its copies have drained. Nothing of a failed publish can be found;
+   * every target page of a failed restore is undefined.
+   */
+  record Failed(RefusalCode code, String message) implements Reply {}
+
   // ---- operators ---------------------------------------------------------------------------------------------------
 
-  /** @param retainedBytes allocated bytes that return only when a lease or an operation ends */
-  record Evicted(int blocks, long freedBytes, long retainedBytes) implements Reply {}
+  /**
+   * @param freedBytes allocated bytes that returned at once
+   * @param retainedBytes allocated bytes that return when a lease or an operation ends
+   */
+  record Evicted(long blocks, long freedBytes, long retainedBytes) implements Reply {}
 
   record Inspected(Inspection.Answer answer) implements Reply {}
 
+  /** @param lastPosition of the fact that ended the epoch */
   record ShutDown(long lastPosition) implements Reply {}
 
   // ---- refusal -----------------------------------------------------------------------------------------------------
@@ -95,12 +139,22 @@ public sealed interface Reply {
   /**
    * Nothing changed.
    *
-   * @param code stable upper-case name for programs, such as {@code JOURNAL_FULL}
    * @param message what is wrong, for a person
-   * @param remedy what to do about it
+   * @param field path of the refused field of a registration, null for other requests
    * @param retryAfterMillis when the same request may succeed, 0 if time alone does not help
    */
-  record Refused(
-      RefusalCategory category, String code, String message, String remedy, long retryAfterMillis)
-      implements Reply {}
+  record Refused(RefusalCode code, String message, @Nullable String field, long retryAfterMillis)
+      implements Reply {
+    Refused(RefusalCode code, String message) {
+      this(code, message, null, code.retryAfterMillis());
+    }
+
+    public RefusalCategory category() {
+      return code.category();
+    }
+
+    public String remedy() {
+      return code.remedy();
+    }
+  }
 }
