@@ -5,7 +5,10 @@ public interface Clock {
   /** Wall clock, microseconds since 1970; what facts are stamped with. */
   long wallMicros();
 
-  /** A clock that never steps back, microseconds from an arbitrary origin; what deadlines are measured with. */
+  /**
+   * A clock that never steps back, microseconds from an arbitrary origin; what deadlines are
+   * measured with.
+   */
   long monotonicMicros();
 
   Clock SYSTEM =

@@ -12,8 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the manager loop can be asked to do. A command carries values that were parsed from the wire; whether it is legal
- * is decided by the loop, so a hostile value here is answered with {@link Reply.Refused}, never with an exception.
+ * What the manager loop can be asked to do. A command carries values that were parsed from the
+ * wire; whether it is legal is decided by the loop, so a hostile value here is answered with {@link
+ * Reply.Refused}, never with an exception.
  */
 public sealed interface Command {
 
@@ -26,27 +27,32 @@ public sealed interface Command {
   sealed interface SessionRequest extends Request {
     long sessionId();
 
-    /** The name the engine gave the request, for the journal; at most 64 visible ASCII characters. */
+    /**
+     * The name the engine gave the request, for the journal; at most 64 visible ASCII characters.
+     */
     String request();
 
     Operation operation();
   }
 
-  // ---- sessions ----------------------------------------------------------------------------------------------------
+  // ---- sessions
+  // ----------------------------------------------------------------------------------------------------
 
   /**
-   * Opens a session. One that is open or draining for the same instance, shard and role is superseded: its work drains
-   * first, so the answer may take until then.
+   * Opens a session. One that is open or draining for the same instance, shard and role is
+   * superseded: its work drains first, so the answer may take until then.
    *
    * @param instance the deployment's name, 1 to 128 visible ASCII characters
    * @param namespace what blocks it shares, see {@link io.orbitkv.state.identity.Namespace}
    * @param format what its bytes mean; null exactly with {@code attachTo}
    * @param shard the rank's index, {@code 0 <= shard < shardCount}
-   * @param shardCount the shards that this host holds; a block is sealed when every one has published its slice
-   * @param attachTo an open session of the same instance and shard whose buffers this one uses and with which it ends,
-   *     0 if it stands alone
-   * @param buffers the engine's pages, closed by the loop when they are not used any more, also when it refuses; null
-   *     with {@code attachTo}, and for a session that neither publishes nor restores
+   * @param shardCount the shards that this host holds; a block is sealed when every one has
+   *     published its slice
+   * @param attachTo an open session of the same instance and shard whose buffers this one uses and
+   *     with which it ends, 0 if it stands alone
+   * @param buffers the engine's pages, closed by the loop when they are not used any more, also
+   *     when it refuses; null with {@code attachTo}, and for a session that neither publishes nor
+   *     restores
    */
   record Register(
       String instance,
@@ -63,20 +69,23 @@ public sealed interface Command {
       implements Request {}
 
   /**
-   * Ends a session; answered when its work has drained and its pages are unmapped. A session that is closed already is
-   * answered at once, so that the late close of a superseded session does nothing.
+   * Ends a session; answered when its work has drained and its pages are unmapped. A session that
+   * is closed already is answered at once, so that the late close of a superseded session does
+   * nothing.
    */
   record CloseSession(long sessionId, SessionEnd reason, ReplySink replyTo) implements Request {}
 
   /**
-   * Ends every session of an instance, drains its copies and unmaps its buffers, then answers. Blocks stay.
+   * Ends every session of an instance, drains its copies and unmaps its buffers, then answers.
+   * Blocks stay.
    *
-   * @param bySessionId the session that asks, refused when it is not an open one of the instance, so that a superseded
-   *     session cannot clean up its successor; 0 for an operator
+   * @param bySessionId the session that asks, refused when it is not an open one of the instance,
+   *     so that a superseded session cannot clean up its successor; 0 for an operator
    */
   record CleanupInstance(String instance, long bySessionId, ReplySink replyTo) implements Request {}
 
-  // ---- hot operations ----------------------------------------------------------------------------------------------
+  // ---- hot operations
+  // ----------------------------------------------------------------------------------------------
 
   /** The keys of one group's pages, from the page that starts at the query's start token on. */
   record GroupKeys(int groupId, Keys keys) {}
@@ -88,8 +97,8 @@ public sealed interface Command {
    * @param limitToken no boundary beyond this; 0 for none
    * @param groups keys of every group of the namespace, ascending by group id
    * @param waitMillis how long a ticket may wait, 0 for the configured time
-   * @param replace whether it replaces a pending ticket of the same request name; otherwise it finds that ticket when
-   *     it asks the same, and is refused when it does not
+   * @param replace whether it replaces a pending ticket of the same request name; otherwise it
+   *     finds that ticket when it asks the same, and is refused when it does not
    */
   record Query(
       long sessionId,
@@ -131,13 +140,13 @@ public sealed interface Command {
   sealed interface CancelTarget {
     record Ticket(long ticketId) implements CancelTarget {}
 
-    /** The waiting query, publish or restore that will be answered through this very sink. */
+    /** The waiting query, publish or restore that will be answered through an equal sink. */
     record AnsweredTo(ReplySink sink) implements CancelTarget {}
   }
 
   /**
-   * Ends something early. What is cancelled still gets its own answer, {@link Reply.Cancelled} unless it ends otherwise
-   * first, and only when its copies have drained.
+   * Ends something early. What is cancelled still gets its own answer, {@link Reply.Cancelled}
+   * unless it ends otherwise first, and only when its copies have drained.
    */
   record Cancel(long sessionId, String request, CancelTarget target, ReplySink replyTo)
       implements SessionRequest {
@@ -150,8 +159,11 @@ public sealed interface Command {
   /**
    * Stores blocks; answered when the source pages may be reused.
    *
-   * @param sourceBlocks the engine's page of each key; its length equals {@code keys.size()}. The array is owned
+   * @param sourceBlocks the engine's page of each key; its length equals {@code keys.size()}. The
+   *     array is owned
    */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   record Publish(
       long sessionId, String request, int groupId, Keys keys, int[] sourceBlocks, ReplySink replyTo)
       implements SessionRequest {
@@ -167,6 +179,8 @@ public sealed interface Command {
    * @param fromToken where the first wanted page starts
    * @param targetBlocks the engine's page of each block from there on. The array is owned
    */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   record GroupTarget(int groupId, int fromToken, int[] targetBlocks) {}
 
   /**
@@ -174,7 +188,8 @@ public sealed interface Command {
    *
    * @param leaseId a lease of any session of the same instance
    * @param releaseLease whether the lease ends with the restore
-   * @param progress told from copy threads how many layers are in place; null when only the whole matters
+   * @param progress told from copy threads how many layers are in place; null when only the whole
+   *     matters
    */
   record Restore(
       long sessionId,
@@ -200,7 +215,8 @@ public sealed interface Command {
     }
   }
 
-  // ---- operators ---------------------------------------------------------------------------------------------------
+  // ---- operators
+  // ---------------------------------------------------------------------------------------------------
 
   /** Which blocks an operator wants gone. */
   sealed interface EvictSelector {
@@ -223,8 +239,12 @@ public sealed interface Command {
   /** Refuses new work from here on, drains, and answers when the epoch's end is journaled. */
   record Shutdown(String reason, ReplySink replyTo) implements Request {}
 
-  // ---- workers -----------------------------------------------------------------------------------------------------
+  // ---- workers
+  // -----------------------------------------------------------------------------------------------------
 
-  /** A copy has ended, whatever became of it. Comes from the copy executor, never from a command source. */
+  /**
+   * A copy has ended, whatever became of it. Comes from the copy executor, never from a command
+   * source.
+   */
   record CopyDone(CopyTask task) implements Command {}
 }

@@ -2,7 +2,9 @@ package io.orbitkv.core;
 
 import java.util.function.Consumer;
 
-/** Where the manager loop takes its commands from: the rings and sockets of the endpoint, or a test. */
+/**
+ * Where the manager loop takes its commands from: the rings and sockets of the endpoint, or a test.
+ */
 @FunctionalInterface
 public interface CommandSource {
   /**

@@ -19,12 +19,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rule of the Manager in one place: a command is decided on the state as it is, the facts are appended and applied,
- * and only then follow effects and answers.
+ * The rule of the Manager in one place: a command is decided on the state as it is, the facts are
+ * appended and applied, and only then follow effects and answers.
  *
- * <p>Each family of operations has its own class; this one hands commands, ended copies and due timers to them, and
- * after each does what follows by itself: tickets whose blocks have come, sessions that have drained, registrations that
- * waited for those, namespaces nobody uses any more, the periodic digest.
+ * <p>Each family of operations has its own class; this one hands commands, ended copies and due
+ * timers to them, and after each does what follows by itself: tickets whose blocks have come,
+ * sessions that have drained, registrations that waited for those, namespaces nobody uses any more,
+ * the periodic digest.
  *
  * <p>Not thread-safe; the loop's thread or a test steps it.
  */
@@ -73,7 +74,9 @@ final class Decider {
     restart = new RestartDecisions(host, version);
   }
 
-  /** Does a part of what an epoch begins with; false when there is no more and commands may come. */
+  /**
+   * Does a part of what an epoch begins with; false when there is no more and commands may come.
+   */
   boolean start() {
     if (started || restart.step()) {
       return !started;
@@ -173,13 +176,13 @@ final class Decider {
     return ended;
   }
 
-  // ---- cancel ------------------------------------------------------------------------------------------------------
+  // ---- cancel
+  // ------------------------------------------------------------------------------------------------------
 
   private void cancel(Command.Cancel command) {
     LiveSession session = host.openSession(command);
     if (session != null) {
-      host.reply(
-          command.replyTo(), new Reply.CancelTaken(cancel(session, command.target())));
+      host.reply(command.replyTo(), new Reply.CancelTaken(cancel(session, command.target())));
     }
   }
 
@@ -200,18 +203,18 @@ final class Decider {
 
   private boolean cancelAnsweredTo(LiveSession session, ReplySink sink) {
     for (LiveTicket ticket : session.tickets) {
-      if (ticket.query.replyTo() == sink) {
+      if (ticket.query.replyTo().equals(sink)) {
         return cancel(ticket);
       }
     }
     for (LivePublish publish : session.publishes) {
-      if (publish.replyTo() == sink) {
+      if (publish.replyTo().equals(sink)) {
         publish.copy().cancel();
         return true;
       }
     }
     for (LiveRestore restore : session.restores) {
-      if (restore.replyTo() == sink) {
+      if (restore.replyTo().equals(sink)) {
         restore.copy().cancel();
         return true;
       }
@@ -219,7 +222,8 @@ final class Decider {
     return false;
   }
 
-  // ---- what follows by itself --------------------------------------------------------------------------------------
+  // ---- what follows by itself
+  // --------------------------------------------------------------------------------------
 
   private void settle() {
     do {
@@ -255,12 +259,12 @@ final class Decider {
 
   private void recordDigest() {
     host.emit(
-        new DigestRecorded(
-            host.state.digest(), host.state.liveBlocks(), host.state.openLeases()));
+        new DigestRecorded(host.state.digest(), host.state.liveBlocks(), host.state.openLeases()));
     host.factsSinceDigest = 0;
   }
 
-  // ---- shutdown ----------------------------------------------------------------------------------------------------
+  // ---- shutdown
+  // ----------------------------------------------------------------------------------------------------
 
   private void shutDown(Command.Shutdown command) {
     shutdownSinks.add(command.replyTo());

@@ -12,9 +12,10 @@ import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks that leave for another reason than room for a publish: the policy does not want them, they were never sealed,
- * their bytes are damaged, or an operator asks. An operator's eviction walks the slots a few thousand at a time between
- * other commands, so that dropping a million blocks stalls nobody.
+ * Blocks that leave for another reason than room for a publish: the policy does not want them, they
+ * were never sealed, their bytes are damaged, or an operator asks. An operator's eviction walks the
+ * slots a few thousand at a time between other commands, so that dropping a million blocks stalls
+ * nobody.
  */
 final class EvictionDecisions {
   private static final int SLOTS_PER_STEP = 4_096;
@@ -57,12 +58,12 @@ final class EvictionDecisions {
     this.tickets = tickets;
   }
 
-  // ---- the policy --------------------------------------------------------------------------------------------------
+  // ---- the policy
+  // --------------------------------------------------------------------------------------------------
 
   /** A block was sealed; call {@link #evictUnwanted} when the batch is through. */
   void sealed(int slot) {
-    host.policy.sealed(
-        slot, host.keyHash(slot), host.allocatedBytes(slot), unwanted::addInt);
+    host.policy.sealed(slot, host.keyHash(slot), host.allocatedBytes(slot), unwanted::addInt);
   }
 
   /** Evicts what the policy would rather not keep. */
@@ -78,11 +79,11 @@ final class EvictionDecisions {
     host.emit(new BlocksEvicted(ids.build(), EvictionCause.ADMISSION, forSessionId, forRequest));
   }
 
-  // ---- blocks that wait for another shard --------------------------------------------------------------------------
+  // ---- blocks that wait for another shard
+  // --------------------------------------------------------------------------
 
   void watchUnsealed(LongRanges blocks) {
-    host.timers.arm(
-        new UnsealedBlocks(blocks), host.deadline(host.config.unsealedTtlMillis()));
+    host.timers.arm(new UnsealedBlocks(blocks), host.deadline(host.config.unsealedTtlMillis()));
   }
 
   /** Drops what still lacks a slice; what is being published right now gets another term. */
@@ -116,9 +117,12 @@ final class EvictionDecisions {
     }
   }
 
-  // ---- damaged bytes -----------------------------------------------------------------------------------------------
+  // ---- damaged bytes
+  // -----------------------------------------------------------------------------------------------
 
-  /** Drops a block whose bytes are not what was published; does nothing if it can be found no more. */
+  /**
+   * Drops a block whose bytes are not what was published; does nothing if it can be found no more.
+   */
   void dropDamaged(long blockId) {
     int slot = host.state.slotOf(blockId);
     if (slot >= 0 && host.state.sealed(slot)) {
@@ -127,7 +131,8 @@ final class EvictionDecisions {
     }
   }
 
-  // ---- operators ---------------------------------------------------------------------------------------------------
+  // ---- operators
+  // ---------------------------------------------------------------------------------------------------
 
   void evict(Evict command) {
     switch (command.selector()) {
@@ -153,15 +158,11 @@ final class EvictionDecisions {
     } else {
       sweeps.addLast(
           new Sweep(
-              namespaceId,
-              host.state.nextBlockId(),
-              host.state.slotLimit(),
-              command.replyTo()));
+              namespaceId, host.state.nextBlockId(), host.state.slotLimit(), command.replyTo()));
     }
   }
 
-  private void evictKeys(
-      Evict command, @Nullable LiveNamespace namespace, int groupId, Keys keys) {
+  private void evictKeys(Evict command, @Nullable LiveNamespace namespace, int groupId, Keys keys) {
     if (keys.size() > host.config.maxBlocksPerRequest()) {
       host.reply(
           command.replyTo(),

@@ -13,8 +13,8 @@ public interface FactLog {
   long append(long atMicros, HostEvent event);
 
   /**
-   * Whether facts may be appended that promise something, while a reserve for facts that end something stays. Endings
-   * are appended without asking.
+   * Whether facts may be appended that promise something, while a reserve for facts that end
+   * something stays. Endings are appended without asking.
    *
    * @param facts how many
    * @param columnBytes what their columns of keys and blocks add

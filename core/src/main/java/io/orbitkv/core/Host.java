@@ -24,8 +24,9 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all decisions share: the fold, the way to add a fact to it, and what this epoch knows beside it (pages of engines,
- * timers, budgets, who waits for which answer). Nothing here is needed to explain the past; that is all in the facts.
+ * What all decisions share: the fold, the way to add a fact to it, and what this epoch knows beside
+ * it (pages of engines, timers, budgets, who waits for which answer). Nothing here is needed to
+ * explain the past; that is all in the facts.
  */
 final class Host {
   /** Column bytes that one block adds to the facts of a publish beside its key. */
@@ -97,7 +98,8 @@ final class Host {
     this.budget = new Budget(config.globalBudgetBytes());
   }
 
-  // ---- facts -------------------------------------------------------------------------------------------------------
+  // ---- facts
+  // -------------------------------------------------------------------------------------------------------
 
   /** Appends a fact and applies it; what it frees is free when this returns. */
   void emit(HostEvent event) {
@@ -113,8 +115,8 @@ final class Host {
   }
 
   /**
-   * Whether so many facts can be promised. Everything that is open will need facts to end it, so room for those is asked
-   * for as well.
+   * Whether so many facts can be promised. Everything that is open will need facts to end it, so
+   * room for those is asked for as well.
    */
   boolean hasRoom(int facts, long columnBytes) {
     long endings =
@@ -128,7 +130,8 @@ final class Host {
     return log.hasRoom(all, columnBytes + blocksInCopy * BLOCK_COLUMN_BYTES);
   }
 
-  // ---- answers -----------------------------------------------------------------------------------------------------
+  // ---- answers
+  // -----------------------------------------------------------------------------------------------------
 
   /** Answers once the batch of facts has ended. */
   void reply(ReplySink sink, Reply reply) {
@@ -149,7 +152,10 @@ final class Host {
     refuse(command, new Refused(code, message));
   }
 
-  /** Refuses a session's request; what is not its own mistake becomes a fact, so that a miss can be explained. */
+  /**
+   * Refuses a session's request; what is not its own mistake becomes a fact, so that a miss can be
+   * explained.
+   */
   void refuse(SessionRequest command, Refused refusal) {
     noteRefusal(command, refusal);
     reply(command.replyTo(), refusal);
@@ -170,7 +176,8 @@ final class Host {
     }
   }
 
-  // ---- who asks ----------------------------------------------------------------------------------------------------
+  // ---- who asks
+  // ----------------------------------------------------------------------------------------------------
 
   /** The open session of a request; null after having refused it. */
   @Nullable LiveSession openSession(SessionRequest command) {
@@ -190,7 +197,8 @@ final class Host {
     return session;
   }
 
-  // ---- blocks ------------------------------------------------------------------------------------------------------
+  // ---- blocks
+  // ------------------------------------------------------------------------------------------------------
 
   /** Whether a sealed block's memory would return at once if it were evicted. */
   boolean evictable(int slot) {
@@ -221,7 +229,8 @@ final class Host {
     return hash ^ (hash >>> 29);
   }
 
-  // ---- copies ------------------------------------------------------------------------------------------------------
+  // ---- copies
+  // ------------------------------------------------------------------------------------------------------
 
   /** Whether a copy of that size can begin now. */
   boolean canCopy(long bytes) {

@@ -11,7 +11,8 @@ import java.util.List;
  * @param poolBytes size of the DRAM pool, at least 512
  * @param eviction which block goes first
  * @param verify whether restores compare checksums
- * @param globalBudgetBytes the most allocated bytes that all leases, waiting queries and restores may hold
+ * @param globalBudgetBytes the most allocated bytes that all leases, waiting queries and restores
+ *     may hold
  * @param instanceBudgetBytes the same for one instance
  * @param leaseTtlMillis how long a lease lasts unless it is released
  * @param ticketMillis how long a query waits that does not say
@@ -26,8 +27,10 @@ import java.util.List;
  * @param maxTicketsPerSession pending tickets of one session
  * @param maxLeasesPerSession open leases of one session
  * @param maxWaitingRegistrations registrations that wait for a predecessor
- * @param maxBlocksPerRequest keys of one query or publish, blocks of one restore, all groups together
- * @param maxCopiesInFlight copies submitted to the workers and not yet ended; the executor must take as many
+ * @param maxBlocksPerRequest keys of one query or publish, blocks of one restore, all groups
+ *     together
+ * @param maxCopiesInFlight copies submitted to the workers and not yet ended; the executor must
+ *     take as many
  */
 public record HostConfig(
     long poolBytes,
@@ -51,7 +54,11 @@ public record HostConfig(
     int maxBlocksPerRequest,
     int maxCopiesInFlight) {
 
-  /** @throws IllegalArgumentException if a value is out of range, naming every such value */
+  /**
+   * Checks every bound.
+   *
+   * @throws IllegalArgumentException if a value is out of range, naming every such value
+   */
   public HostConfig {
     List<String> problems = new ArrayList<>();
     atLeast(problems, "poolBytes", poolBytes, ExtentAllocator.GRANULE_BYTES);
@@ -212,7 +219,11 @@ public record HostConfig(
       return this;
     }
 
-    /** @throws IllegalArgumentException if a value is out of range */
+    /**
+     * The checked bounds.
+     *
+     * @throws IllegalArgumentException if a value is out of range
+     */
     public HostConfig build() {
       return new HostConfig(
           poolBytes,

@@ -14,16 +14,26 @@ public sealed interface Inspection {
 
   record Sessions() implements Inspection {}
 
-  /** @param limit the most leases listed, in ascending order of their id after {@code afterLeaseId} */
+  /**
+   * Open leases.
+   *
+   * @param limit the most leases listed, in ascending order of their id after {@code afterLeaseId}
+   */
   record Leases(long afterLeaseId, int limit) implements Inspection {}
 
-  /** @param limit the most blocks listed, in ascending order of their id after {@code afterBlockId} */
+  /**
+   * Blocks of a namespace.
+   *
+   * @param limit the most blocks listed, in ascending order of their id after {@code afterBlockId}
+   */
   record Blocks(String namespace, long afterBlockId, int limit) implements Inspection {}
 
   /** What was asked for. */
   sealed interface Answer {}
 
   /**
+   * The daemon as a whole.
+   *
    * @param uptimeMicros since the epoch began
    * @param position of the last fact
    * @param budgetUsedBytes bytes charged for leases, waiting queries and restores
@@ -50,7 +60,11 @@ public sealed interface Inspection {
       boolean journalHasRoom)
       implements Answer {}
 
-  /** @param fragmentation share of free memory outside the largest free run, 0 to 1 */
+  /**
+   * The DRAM pool.
+   *
+   * @param fragmentation share of free memory outside the largest free run, 0 to 1
+   */
   record PoolView(
       long poolBytes,
       long usedBytes,
@@ -87,7 +101,11 @@ public sealed interface Inspection {
       int publishes,
       int restores) {}
 
-  /** @param more whether others follow the last one */
+  /**
+   * A page of leases.
+   *
+   * @param more whether others follow the last one
+   */
   record LeasesAnswer(List<LeaseView> leases, boolean more) implements Answer {}
 
   record LeaseView(

@@ -3,7 +3,9 @@ package io.orbitkv.core;
 import io.orbitkv.state.Keys;
 import java.util.Arrays;
 
-/** Which keys of one list were seen, by their place in it: open addressing over the packed bytes. */
+/**
+ * Which keys of one list were seen, by their place in it: open addressing over the packed bytes.
+ */
 final class KeySet {
   private static final int FREE = -1;
 

@@ -11,8 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases and the budgets they are charged to. The bytes of a lease stay charged until it has ended and the last restore
- * under it has: an expired lease never frees memory that is being read.
+ * Leases and the budgets they are charged to. The bytes of a lease stay charged until it has ended
+ * and the last restore under it has: an expired lease never frees memory that is being read.
  */
 final class LeaseDecisions {
   private final Host host;
@@ -26,7 +26,9 @@ final class LeaseDecisions {
     if (!instance.budget.fits(bytes)) {
       return overBudget(RefusalCode.BUDGET_INSTANCE, instance.budget, bytes);
     }
-    return host.budget.fits(bytes) ? null : overBudget(RefusalCode.BUDGET_GLOBAL, host.budget, bytes);
+    return host.budget.fits(bytes)
+        ? null
+        : overBudget(RefusalCode.BUDGET_GLOBAL, host.budget, bytes);
   }
 
   private static Refused overBudget(RefusalCode code, Budget budget, long bytes) {
@@ -65,8 +67,7 @@ final class LeaseDecisions {
     long ttlMicros = host.config.leaseTtlMillis() * 1_000;
     long expiresAtMicros = Math.max(host.clock.wallMicros(), host.state.atMicros()) + ttlMicros;
     charge(session.instance, bytes);
-    host.emit(
-        new LeaseGranted(id, session.id, request, ticketId, expiresAtMicros, held, answers));
+    host.emit(new LeaseGranted(id, session.id, request, ticketId, expiresAtMicros, held, answers));
     int blocks = 0;
     for (GroupLease group : held) {
       blocks += group.blocks().size();

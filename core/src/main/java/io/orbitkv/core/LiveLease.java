@@ -1,6 +1,9 @@
 package io.orbitkv.core;
 
-/** An open lease, or one that ended while restores under it still run: until the last one its bytes stay charged. */
+/**
+ * An open lease, or one that ended while restores under it still run: until the last one its bytes
+ * stay charged.
+ */
 final class LiveLease extends Timer {
   final long id;
   final LiveSession session;

@@ -10,9 +10,10 @@ import io.orbitkv.state.recovery.RecoveryContract;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bound namespace as decisions need it: the compiled recovery contract, and how each shard's slices are cut in layers.
- * The format fixes the bytes of a block but not how they are spread over layers; an extent written through one spread
- * and read through another would be garbage, so the first registration of a shard fixes it.
+ * A bound namespace as decisions need it: the compiled recovery contract, and how each shard's
+ * slices are cut in layers. The format fixes the bytes of a block but not how they are spread over
+ * layers; an extent written through one spread and read through another would be garbage, so the
+ * first registration of a shard fixes it.
  */
 final class LiveNamespace {
   final int id;
@@ -25,6 +26,8 @@ final class LiveNamespace {
   private final @Nullable LayerShape[][] shapes;
 
   /** Which layers a slice holds and how many bytes of each. */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   private record LayerShape(int[] numbers, long[] bytes, int extentBytes) {}
 
   LiveNamespace(int id, Namespace name, StateFormat format, int shardCount) {
@@ -75,7 +78,8 @@ final class LiveNamespace {
         if (group(g).replicated()) {
           continue;
         }
-        return new FieldProblem("layers", "has none of " + at + ": no block would be sealed", false);
+        return new FieldProblem(
+            "layers", "has none of " + at + ": no block would be sealed", false);
       }
       if (layout.payloadBytes() != group(g).bytesPerBlock()) {
         return new FieldProblem(

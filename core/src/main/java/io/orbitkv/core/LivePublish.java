@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * A publish whose bytes are on their way.
  *
  * @param blockIds of the whole request, in its order; 0 for a block that was refused or repeated
- * @param outcomes of the whole request, ordinals of {@link PublishOutcome}
+ * @param outcomes of the whole request, codes of {@link PublishOutcome}
  */
+@SuppressWarnings("ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
 record LivePublish(
     long id,
     LiveSession session,
@@ -24,7 +25,7 @@ record LivePublish(
 
   /** Whether this publish stores the block at that place of the request. */
   boolean stored(int ordinal) {
-    return outcomes[ordinal] == PublishOutcome.STORED.ordinal();
+    return outcomes[ordinal] == PublishOutcome.STORED.code();
   }
 
   @Override

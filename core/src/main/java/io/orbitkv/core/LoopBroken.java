@@ -7,7 +7,9 @@ public final class LoopBroken extends IllegalStateException {
   private final long position;
 
   LoopBroken(long position, Throwable cause) {
-    super("the manager loop broke at journal position " + position + ": " + cause.getMessage(), cause);
+    super(
+        "the manager loop broke at journal position " + position + ": " + cause.getMessage(),
+        cause);
     this.position = position;
   }
 

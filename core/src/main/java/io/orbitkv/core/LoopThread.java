@@ -11,6 +11,8 @@ public final class LoopThread {
   private final Thread thread;
 
   /**
+   * A thread that is not started yet.
+   *
    * @param fatal called once on the loop thread when the loop has broken; it should end the process
    */
   public LoopThread(ManagerLoop loop, Idle idle, Consumer<LoopBroken> fatal) {

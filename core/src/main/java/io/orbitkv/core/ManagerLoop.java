@@ -11,12 +11,13 @@ import java.util.function.Consumer;
 import org.agrona.concurrent.Agent;
 
 /**
- * The one thread that owns the host's state, as a duty cycle: ended copies first (they free memory and answer), then
- * commands, timers and background work, and last the answers of the whole cycle. A thread runs it; a test or a simulator
- * steps it, with every source of time, commands and copies in its hands.
+ * The one thread that owns the host's state, as a duty cycle: ended copies first (they free memory
+ * and answer), then commands, timers and background work, and last the answers of the whole cycle.
+ * A thread runs it; a test or a simulator steps it, with every source of time, commands and copies
+ * in its hands.
  *
- * <p>What goes wrong here is a broken invariant: {@link #doWork} throws {@link LoopBroken} with the journal position, and
- * from then on the loop does nothing.
+ * <p>What goes wrong here is a broken invariant: {@link #doWork} throws {@link LoopBroken} with the
+ * journal position, and from then on the loop does nothing.
  */
 public final class ManagerLoop implements Agent {
   /** Few enough that the first answer of a cycle does not wait long for the last. */
@@ -34,9 +35,12 @@ public final class ManagerLoop implements Agent {
   private boolean broken;
 
   /**
+   * A loop whose epoch has not begun.
+   *
    * @param version of the daemon, for the journal
    * @param state what the journal's fold gave; owned by the loop from here on
-   * @param extents fresh books of the pool: no extent in use, generations above {@code state.nextExtentGeneration()}
+   * @param extents fresh books of the pool: no extent in use, generations above {@code
+   *     state.nextExtentGeneration()}
    * @param pool the memory that {@code extents} cuts
    */
   public ManagerLoop(
@@ -57,8 +61,7 @@ public final class ManagerLoop implements Agent {
               .formatted(config.poolBytes(), extents.poolBytes(), extents.usedExtents()));
     }
     this.decider =
-        new Decider(
-            config, version, state, log, clock, policy, extents, pool, copies, listener);
+        new Decider(config, version, state, log, clock, policy, extents, pool, copies, listener);
     this.source = source;
     this.copies = copies;
     this.clock = clock;
@@ -115,7 +118,10 @@ public final class ManagerLoop implements Agent {
     return decider.ended();
   }
 
-  /** Nanoseconds until a timer is due, 0 if there is work now; {@link Long#MAX_VALUE} when nothing is due ever. */
+  /**
+   * Nanoseconds until a timer is due, 0 if there is work now; {@link Long#MAX_VALUE} when nothing
+   * is due ever.
+   */
   public long nanosToNextTimer() {
     long next = decider.nextDeadlineMicros();
     if (starting || next == Long.MIN_VALUE) {

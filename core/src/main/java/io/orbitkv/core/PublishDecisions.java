@@ -19,8 +19,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes: memory is set aside (fact), bytes are copied in, and only then the blocks can be found (fact). A group that
- * every shard holds alike is stored once, by whichever shard comes first.
+ * Publishes: memory is set aside (fact), bytes are copied in, and only then the blocks can be found
+ * (fact). A group that every shard holds alike is stored once, by whichever shard comes first.
  */
 final class PublishDecisions {
   private final Host host;
@@ -48,8 +48,7 @@ final class PublishDecisions {
     }
   }
 
-  private @Nullable Refused problem(
-      Publish command, int groupIndex, @Nullable GroupLayout layout) {
+  private @Nullable Refused problem(Publish command, int groupIndex, @Nullable GroupLayout layout) {
     int blocks = command.keys().size();
     if (host.draining) {
       return new Refused(RefusalCode.DRAINING, "the daemon is stopping");
@@ -81,8 +80,7 @@ final class PublishDecisions {
       }
     }
     if (!host.canCopy(blocks * layout.payloadBytes())) {
-      return new Refused(
-          RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
+      return new Refused(RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
     }
     long columns = blocks * (long) (command.keys().keyBytes() + Host.BLOCK_COLUMN_BYTES);
     return host.hasRoom(6, columns)
@@ -100,10 +98,7 @@ final class PublishDecisions {
       if (plan.needsVictims()) {
         host.emit(
             new BlocksEvicted(
-                plan.takeVictimIds(),
-                EvictionCause.CAPACITY,
-                session.id,
-                command.request()));
+                plan.takeVictimIds(), EvictionCause.CAPACITY, session.id, command.request()));
       }
     } while (!plan.allocate());
     if (plan.stored() == 0) {
@@ -152,8 +147,7 @@ final class PublishDecisions {
     if (session.namespace().needsSeveralSlices(groupIndex)) {
       evictions.watchUnsealed(blocks);
     }
-    PublishCopy copy =
-        new PublishCopy(id, buffers.buffers(), layout, sources, offsets, host.pool);
+    PublishCopy copy = new PublishCopy(id, buffers.buffers(), layout, sources, offsets, host.pool);
     LivePublish publish =
         new LivePublish(id, session, command, plan.blockIds(), plan.outcomes(), copy);
     host.publishes.put(id, publish);
@@ -176,8 +170,9 @@ final class PublishDecisions {
           publish.replyTo(),
           new Reply.Failed(RefusalCode.COPY_FAILED, String.valueOf(copy.failure())));
     } else if (copy.cancelled()) {
-      boolean sessionGone = publish.session().ending == SessionEnd.DISCONNECTED
-          || publish.session().ending == SessionEnd.PROTOCOL_VIOLATION;
+      boolean sessionGone =
+          publish.session().ending == SessionEnd.DISCONNECTED
+              || publish.session().ending == SessionEnd.PROTOCOL_VIOLATION;
       abort(publish, sessionGone ? AbortReason.SESSION_CLOSED : AbortReason.CANCELLED);
       host.reply(publish.replyTo(), new Reply.Cancelled(false));
     } else {
@@ -224,22 +219,23 @@ final class PublishDecisions {
     for (byte outcome : outcomes) {
       counts[outcome]++;
     }
-    int refused = counts[PublishOutcome.REFUSED.ordinal()];
+    int refused = counts[PublishOutcome.REFUSED.code()];
     Refused why = null;
     if (refused > 0) {
       why =
           new Refused(
               RefusalCode.POOL_FULL,
-              "no room for %d of %d blocks, and nothing to evict".formatted(refused, outcomes.length));
+              "no room for %d of %d blocks, and nothing to evict"
+                  .formatted(refused, outcomes.length));
       host.noteRefusal(command, why);
     }
     if (why != null && refused == outcomes.length) {
       return why;
     }
     return new Reply.Published(
-        counts[PublishOutcome.STORED.ordinal()],
-        counts[PublishOutcome.ALREADY.ordinal()],
-        counts[PublishOutcome.ELSEWHERE.ordinal()],
+        counts[PublishOutcome.STORED.code()],
+        counts[PublishOutcome.ALREADY.code()],
+        counts[PublishOutcome.ELSEWHERE.code()],
         refused,
         bytes,
         Arrays.copyOf(outcomes, outcomes.length),

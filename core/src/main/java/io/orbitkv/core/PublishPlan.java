@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What to do with each block of one publish, decided in request order before any fact is written.
  *
- * <p>A block that needs memory takes it from what is free; once nothing is, each further one takes victims from the
- * eviction policy until they hold as many bytes as are wanted. A victim counts as gone for the blocks after it, as it
- * would if the blocks came one by one; its memory is allocated only after the fact that evicts it.
+ * <p>A block that needs memory takes it from what is free; once nothing is, each further one takes
+ * victims from the eviction policy until they hold as many bytes as are wanted. A victim counts as
+ * gone for the blocks after it, as it would if the blocks came one by one; its memory is allocated
+ * only after the fact that evicts it.
  */
 final class PublishPlan {
   /** A block that is to be stored: a new one, or one that another shard began. */
@@ -65,13 +66,13 @@ final class PublishPlan {
       }
       if (slot >= 0 && (state.sealed(slot) || state.reserved(slot, shard))) {
         blockIds[i] = state.blockId(slot);
-        outcomes[i] = (byte) outcomeOfHeld(slot).ordinal();
+        outcomes[i] = outcomeOfHeld(slot).code();
       } else if (repeated(i)) {
-        outcomes[i] = (byte) PublishOutcome.ALREADY.ordinal();
+        outcomes[i] = PublishOutcome.ALREADY.code();
       } else if (takeRoom()) {
         wanted.add(new Wanted(i, slot < 0 ? 0 : state.blockId(slot)));
       } else {
-        outcomes[i] = (byte) PublishOutcome.REFUSED.ordinal();
+        outcomes[i] = PublishOutcome.REFUSED.code();
       }
     }
   }
@@ -160,8 +161,8 @@ final class PublishPlan {
   }
 
   /**
-   * Allocates what was left open, after the victims are evicted. Where extents of several sizes share the pool, the
-   * freed bytes may not lie together: then more victims are asked for.
+   * Allocates what was left open, after the victims are evicted. Where extents of several sizes
+   * share the pool, the freed bytes may not lie together: then more victims are asked for.
    *
    * @return false when {@link #takeVictimIds} must be evicted first and this called again
    */
@@ -189,14 +190,15 @@ final class PublishPlan {
         wanted.set(kept, wanted.get(i));
         extents.set(kept++, extents.get(i));
       } else {
-        outcomes[wanted.get(i).ordinal()] = (byte) PublishOutcome.REFUSED.ordinal();
+        outcomes[wanted.get(i).ordinal()] = PublishOutcome.REFUSED.code();
       }
     }
     wanted.subList(kept, wanted.size()).clear();
     extents.subList(kept, extents.size()).clear();
   }
 
-  // ---- columns of the fact, in request order -----------------------------------------------------------------------
+  // ---- columns of the fact, in request order
+  // -----------------------------------------------------------------------
 
   int stored() {
     return wanted.size();
@@ -243,7 +245,7 @@ final class PublishPlan {
     return Keys.ofPacked(keys.keyBytes(), Arrays.copyOf(packed, count * keys.keyBytes()));
   }
 
-  /** One {@link PublishOutcome} ordinal for each block of the request. */
+  /** One {@link PublishOutcome#code} for each block of the request. */
   byte[] outcomes() {
     return outcomes;
   }

@@ -19,8 +19,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries: looks the keys up, takes the longest legal boundary, leases exactly what it needs and touches those blocks in
- * request order. What is found later than now is the business of {@link TicketDecisions}.
+ * Queries: looks the keys up, takes the longest legal boundary, leases exactly what it needs and
+ * touches those blocks in request order. What is found later than now is the business of {@link
+ * TicketDecisions}.
  */
 final class QueryDecisions {
   private static final int NO_BOUNDARY = -1;
@@ -61,7 +62,8 @@ final class QueryDecisions {
       if (groupId != namespace.group(g).groupId()) {
         return new Refused(
             RefusalCode.BAD_GROUP,
-            "group %d given where group %d is due".formatted(groupId, namespace.group(g).groupId()));
+            "group %d given where group %d is due"
+                .formatted(groupId, namespace.group(g).groupId()));
       }
       int count = groups.get(g).keys().size();
       keys += count;
@@ -126,7 +128,8 @@ final class QueryDecisions {
     Refused problem =
         session.leases.size() >= host.config.maxLeasesPerSession()
             ? new Refused(
-                RefusalCode.TOO_MANY_LEASES, session.leases.size() + " leases of the session are open")
+                RefusalCode.TOO_MANY_LEASES,
+                session.leases.size() + " leases of the session are open")
             : leases.budgetProblem(session.instance, bytes);
     if (problem != null) {
       host.noteRefusal(query, problem);
@@ -211,8 +214,8 @@ final class QueryDecisions {
   }
 
   /**
-   * For each group what the longest asked boundary would have needed, how much of that number is leased, and the first
-   * keys that were missing.
+   * For each group what the longest asked boundary would have needed, how much of that number is
+   * leased, and the first keys that were missing.
    *
    * @param leased the chosen demand, null if there is none
    */
@@ -250,11 +253,7 @@ final class QueryDecisions {
     for (int i = evidence.ordinal(g, range.start()); i < to && count < most; i++) {
       if (!evidence.sealedPage(g, i)) {
         System.arraycopy(
-            keys.packed(),
-            keys.offset(i),
-            packed,
-            count++ * keys.keyBytes(),
-            keys.keyBytes());
+            keys.packed(), keys.offset(i), packed, count++ * keys.keyBytes(), keys.keyBytes());
       }
     }
     return Keys.ofPacked(keys.keyBytes(), Arrays.copyOf(packed, count * keys.keyBytes()));

@@ -14,11 +14,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What one query found: the slot of each asked page. It is scratch of the loop, filled anew for each query, so that a
- * hit of 2,048 blocks allocates no more than its answer.
+ * What one query found: the slot of each asked page. It is scratch of the loop, filled anew for
+ * each query, so that a hit of 2,048 blocks allocates no more than its answer.
  *
- * <p>Groups that need their whole tail are looked up first and only as far as they reach; no boundary lies beyond them,
- * so the others are looked up no further either.
+ * <p>Groups that need their whole tail are looked up first and only as far as they reach; no
+ * boundary lies beyond them, so the others are looked up no further either.
  */
 final class QueryEvidence implements Evidence {
   private static final int[] NONE = {};
@@ -166,7 +166,10 @@ final class QueryEvidence implements Evidence {
     return startToken;
   }
 
-  /** Keys of each group that were found sealed; of a group that needs its whole tail the leading ones. */
+  /**
+   * Keys of each group that were found sealed; of a group that needs its whole tail the leading
+   * ones.
+   */
   int[] foundBlocks() {
     return Arrays.copyOf(found, groups.size());
   }

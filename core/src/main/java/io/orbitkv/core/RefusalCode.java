@@ -2,11 +2,13 @@ package io.orbitkv.core;
 
 import io.orbitkv.state.HostEvent.RefusalCategory;
 
-/** Why the loop refuses or fails a request. The names are those of {@code docs/protocol.md}, section 4. */
+/**
+ * Why the loop refuses or fails a request. The names are those of {@code docs/protocol.md}, section
+ * 4.
+ */
 public enum RefusalCode {
   BAD_VALUE(RefusalCategory.USER, 0, "give a value in the documented range"),
-  FORMAT_MISMATCH(
-      RefusalCategory.USER, 0, "use another namespace, or register the bound format"),
+  FORMAT_MISMATCH(RefusalCategory.USER, 0, "use another namespace, or register the bound format"),
   BAD_GROUP(RefusalCategory.USER, 0, "name each registered group once, ascending"),
   ATTACH_MISMATCH(RefusalCategory.USER, 0, "attach to the worker's own open session"),
   NO_BUFFERS(RefusalCategory.USER, 0, "use a session that registered buffers"),

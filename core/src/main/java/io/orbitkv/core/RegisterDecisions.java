@@ -21,8 +21,9 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Registrations. One that has a predecessor (same instance, shard and role), or whose instance is being cleaned up, waits
- * in a bounded line until that has drained; then the whole decision is made anew.
+ * Registrations. One that has a predecessor (same instance, shard and role), or whose instance is
+ * being cleaned up, waits in a bounded line until that has drained; then the whole decision is made
+ * anew.
  */
 final class RegisterDecisions {
   private static final int MAX_INSTANCE_CHARS = 128;
@@ -78,7 +79,8 @@ final class RegisterDecisions {
     return waiting.size();
   }
 
-  // ---- one decision ------------------------------------------------------------------------------------------------
+  // ---- one decision
+  // ------------------------------------------------------------------------------------------------
 
   private void decide(Register command, @Nullable WaitingRegistration waits) {
     Refused problem =
@@ -188,7 +190,10 @@ final class RegisterDecisions {
         && session.instance.name.equals(command.instance());
   }
 
-  /** Puts a registration in line unless it stands there; false when the line is full and it was refused. */
+  /**
+   * Puts a registration in line unless it stands there; false when the line is full and it was
+   * refused.
+   */
   private boolean wait(Register command, @Nullable WaitingRegistration waits) {
     if (waits != null) {
       return true;
@@ -254,7 +259,8 @@ final class RegisterDecisions {
     }
     EngineBuffers buffers = command.buffers();
     if (buffers != null) {
-      FieldProblem field = namespace.layerProblem(command.shard(), buffers, host.config.poolBytes());
+      FieldProblem field =
+          namespace.layerProblem(command.shard(), buffers, host.config.poolBytes());
       if (field != null) {
         return badField(
             field.bound() ? RefusalCode.FORMAT_MISMATCH : RefusalCode.BAD_VALUE,
@@ -348,7 +354,8 @@ final class RegisterDecisions {
     return shared;
   }
 
-  // ---- refusals ----------------------------------------------------------------------------------------------------
+  // ---- refusals
+  // ----------------------------------------------------------------------------------------------------
 
   private static Refused badField(RefusalCode code, String field, String message) {
     return new Refused(code, field + " " + message, field, 0);

@@ -9,9 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** What the manager loop answers. Everything said here is in the journal already. */
 public sealed interface Reply {
 
-  // ---- sessions ----------------------------------------------------------------------------------------------------
+  // ---- sessions
+  // ----------------------------------------------------------------------------------------------------
 
-  /** @param supersededSessionId the session that this one replaced, 0 if none */
+  /**
+   * The session is open.
+   *
+   * @param supersededSessionId the session that this one replaced, 0 if none
+   */
   record Registered(
       long sessionId, long instanceId, int namespaceId, long epoch, long supersededSessionId)
       implements Reply {}
@@ -19,12 +24,16 @@ public sealed interface Reply {
   /** No byte of the session's pages is touched any more. */
   record SessionClosed(long sessionId) implements Reply {}
 
-  /** @param instanceId 0 if there was no such instance */
-  record InstanceCleaned(
-      long instanceId, int sessionsClosed, int leasesReleased, int ticketsClosed)
+  /**
+   * Every session of the instance has ended; the numbers say what they held.
+   *
+   * @param instanceId 0 if there was no such instance
+   */
+  record InstanceCleaned(long instanceId, int sessionsClosed, int leasesReleased, int ticketsClosed)
       implements Reply {}
 
-  // ---- query -------------------------------------------------------------------------------------------------------
+  // ---- query
+  // -------------------------------------------------------------------------------------------------------
 
   /**
    * Everything up to the boundary is leased.
@@ -32,10 +41,13 @@ public sealed interface Reply {
    * @param ticketId the ticket that this answers, 0 if the query did not wait
    * @param expiresAtMicros wall clock, microseconds since 1970
    * @param boundaryToken where the engine may resume: the longest legal boundary
-   * @param ranges what is leased of each group: the first block of a group holds the page at {@code start}
+   * @param ranges what is leased of each group: the first block of a group holds the page at {@code
+   *     start}
    * @param foundBlocks how many keys of each group were found sealed
    * @param boundaries legal boundaries that this lease covers, {@code boundaryToken} last
    */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   record Ready(
       long leaseId,
       long ticketId,
@@ -48,8 +60,9 @@ public sealed interface Reply {
       implements Reply {}
 
   /**
-   * Blocks are on their way. The same sink is called once more when the ticket ends, with {@link Ready}, {@link Missed},
-   * {@link Cancelled} or {@link Refused}; a sink that found the ticket by asking again is not.
+   * Blocks are on their way. The same sink is called once more when the ticket ends, with {@link
+   * Ready}, {@link Missed}, {@link Cancelled} or {@link Refused}; a sink that found the ticket by
+   * asking again is not.
    *
    * @param waitMillis how long the ticket lives from now
    */
@@ -60,15 +73,26 @@ public sealed interface Reply {
    *
    * @param expired whether the ticket's time ran out while blocks were still on their way
    */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   record Missed(long ticketId, int startToken, int[] foundBlocks, boolean expired)
       implements Reply {}
 
-  /** Every legal boundary on the present evidence, without a lease; ranges are those of the last one. */
+  /**
+   * Every legal boundary on the present evidence, without a lease; ranges are those of the last
+   * one.
+   */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   record Discovered(
       int startToken, List<GroupRange> ranges, int[] foundBlocks, BoundarySet boundaries)
       implements Reply {}
 
-  /** @param wasOpen whether there was something to cancel */
+  /**
+   * The cancel was heard.
+   *
+   * @param wasOpen whether there was something to cancel
+   */
   record CancelTaken(boolean wasOpen) implements Reply {}
 
   /**
@@ -78,22 +102,30 @@ public sealed interface Reply {
    */
   record Cancelled(boolean replaced) implements Reply {}
 
-  /** @param wasOpen false when the lease had ended before, or never was */
+  /**
+   * The lease is over.
+   *
+   * @param wasOpen false when the lease had ended before, or never was
+   */
   record Released(long leaseId, boolean wasOpen) implements Reply {}
 
-  // ---- bytes -------------------------------------------------------------------------------------------------------
+  // ---- bytes
+  // -------------------------------------------------------------------------------------------------------
 
   /**
    * The source pages may be reused.
    *
    * @param stored blocks whose bytes this publish stored
-   * @param already blocks of which this shard's slice was stored before, or that appear earlier in the same request
+   * @param already blocks of which this shard's slice was stored before, or that appear earlier in
+   *     the same request
    * @param elsewhere blocks that another publish is storing
    * @param refused blocks for which there was no room
    * @param bytes of the engine that were stored
-   * @param outcomes one {@link PublishOutcome} ordinal for each block, in request order
+   * @param outcomes one {@link PublishOutcome#code} for each block, in request order
    * @param why what the refused blocks wanted, null if none was refused
    */
+  @SuppressWarnings(
+      "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   record Published(
       int stored,
       int already,
@@ -104,26 +136,40 @@ public sealed interface Reply {
       @Nullable Refused why)
       implements Reply {}
 
-  /** What became of one published block; the ordinal is its wire value. */
+  /** What became of one published block. */
   enum PublishOutcome {
-    STORED,
-    ALREADY,
-    ELSEWHERE,
-    REFUSED
+    STORED(0),
+    ALREADY(1),
+    ELSEWHERE(2),
+    REFUSED(3);
+
+    private final byte code;
+
+    PublishOutcome(int code) {
+      this.code = (byte) code;
+    }
+
+    /** The value on the wire. */
+    public byte code() {
+      return code;
+    }
   }
 
   /** Every byte is in place and had the sum that was recorded when it was published. */
   record Restored(long restoreId, int blocks, long bytes, long durationMicros) implements Reply {}
 
   /**
-   * A publish or restore began and did not succeed; its copies have drained. Nothing of a failed publish can be found;
-   * every target page of a failed restore is undefined.
+   * A publish or restore began and did not succeed; its copies have drained. Nothing of a failed
+   * publish can be found; every target page of a failed restore is undefined.
    */
   record Failed(RefusalCode code, String message) implements Reply {}
 
-  // ---- operators ---------------------------------------------------------------------------------------------------
+  // ---- operators
+  // ---------------------------------------------------------------------------------------------------
 
   /**
+   * The blocks can be found no more.
+   *
    * @param freedBytes allocated bytes that returned at once
    * @param retainedBytes allocated bytes that return when a lease or an operation ends
    */
@@ -131,10 +177,15 @@ public sealed interface Reply {
 
   record Inspected(Inspection.Answer answer) implements Reply {}
 
-  /** @param lastPosition of the fact that ended the epoch */
+  /**
+   * The epoch has ended.
+   *
+   * @param lastPosition of the fact that ended the epoch
+   */
   record ShutDown(long lastPosition) implements Reply {}
 
-  // ---- refusal -----------------------------------------------------------------------------------------------------
+  // ---- refusal
+  // -----------------------------------------------------------------------------------------------------
 
   /**
    * Nothing changed.

@@ -27,9 +27,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The first facts of an epoch: that it began, and the end of everything that the epoch before left open. DRAM died with
- * it, so every block is evicted. Replay never guesses what a crash meant; it reads it here. A thousand facts at a time,
- * so that the loop can tell that it lives.
+ * The first facts of an epoch: that it began, and the end of everything that the epoch before left
+ * open. DRAM died with it, so every block is evicted. Replay never guesses what a crash meant; it
+ * reads it here. A thousand facts at a time, so that the loop can tell that it lives.
  */
 final class RestartDecisions {
   private static final int FACTS_PER_STEP = 1_024;
@@ -113,8 +113,7 @@ final class RestartDecisions {
     };
   }
 
-  private static <T> Iterator<HostEvent> each(
-      Collection<T> open, Function<T, HostEvent> ending) {
+  private static <T> Iterator<HostEvent> each(Collection<T> open, Function<T, HostEvent> ending) {
     return open.stream().map(ending).iterator();
   }
 }

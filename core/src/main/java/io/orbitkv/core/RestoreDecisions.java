@@ -21,8 +21,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores: leased blocks are copied into an engine's pages. The fact that one started pins the lease's blocks by itself,
- * so whatever becomes of the lease, no byte is reused under a copy. No page may be the target of two restores at once.
+ * Restores: leased blocks are copied into an engine's pages. The fact that one started pins the
+ * lease's blocks by itself, so whatever becomes of the lease, no byte is reused under a copy. No
+ * page may be the target of two restores at once.
  */
 final class RestoreDecisions {
   private final Host host;
@@ -66,8 +67,7 @@ final class RestoreDecisions {
 
   private @Nullable Refused roomProblem(Plan plan) {
     if (!host.canCopy(plan.bytes)) {
-      return new Refused(
-          RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
+      return new Refused(RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
     }
     return host.hasRoom(5, 0)
         ? null
@@ -137,8 +137,7 @@ final class RestoreDecisions {
         return new Refused(
             RefusalCode.RANGE_NOT_LEASED,
             "blocks %d to %d of %d leased of group %d"
-                .formatted(
-                    first, first + (long) count, held.blocks().size(), target.groupId()));
+                .formatted(first, first + (long) count, held.blocks().size(), target.groupId()));
       }
       Refused problem = mark(target, layout);
       if (problem == null && count > 0) {

@@ -13,9 +13,9 @@ import io.orbitkv.state.HostEvent.SessionEnd;
 import java.util.List;
 
 /**
- * How sessions, instances and namespaces end. A session that ends gives its tickets and leases back at once and then
- * drains: only when no worker touches its pages any more is it closed (fact), its pages unmapped, and, with the last
- * session, its instance cleaned (fact).
+ * How sessions, instances and namespaces end. A session that ends gives its tickets and leases back
+ * at once and then drains: only when no worker touches its pages any more is it closed (fact), its
+ * pages unmapped, and, with the last session, its instance cleaned (fact).
  */
 final class SessionDecisions {
   private final Host host;

@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The pages of one engine process, used by one session or by a session and those attached to it; unmapped when the last
- * of them has drained.
+ * The pages of one engine process, used by one session or by a session and those attached to it;
+ * unmapped when the last of them has drained.
  */
 final class SharedBuffers {
   private final EngineBuffers buffers;

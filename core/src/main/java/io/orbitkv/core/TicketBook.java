@@ -7,8 +7,9 @@ import org.agrona.collections.Long2ObjectHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which tickets wait for which blocks. Tickets that wait for the same block share its entry; each keeps its own count,
- * and goes to the ready queue when the last block it waits for was sealed or is gone.
+ * Which tickets wait for which blocks. Tickets that wait for the same block share its entry; each
+ * keeps its own count, and goes to the ready queue when the last block it waits for was sealed or
+ * is gone.
  */
 final class TicketBook {
   private final Long2ObjectHashMap<List<LiveTicket>> waiting = new Long2ObjectHashMap<>();

@@ -13,8 +13,9 @@ import io.orbitkv.state.recovery.RecoveryDemand;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries that wait. A query waits when blocks on their way would give a longer boundary than the sealed ones do. The
- * bytes it hopes to lease are charged from the start, so that its lease is never refused for want of budget.
+ * Queries that wait. A query waits when blocks on their way would give a longer boundary than the
+ * sealed ones do. The bytes it hopes to lease are charged from the start, so that its lease is
+ * never refused for want of budget.
  */
 final class TicketDecisions {
   private final Host host;
@@ -98,7 +99,8 @@ final class TicketDecisions {
     long bytes = queries.bytes(session, evidence, evidence.demand(evidence.endToken()));
     Refused problem =
         session.tickets.size() >= host.config.maxTicketsPerSession()
-            ? new Refused(RefusalCode.TOO_MANY_TICKETS, session.tickets.size() + " tickets are pending")
+            ? new Refused(
+                RefusalCode.TOO_MANY_TICKETS, session.tickets.size() + " tickets are pending")
             : leases.budgetProblem(session.instance, bytes);
     if (problem != null) {
       host.refuse(query, problem);

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * Timers by deadline: a binary heap whose elements know their place, so that cancelling one (the common end of a lease)
- * costs no search and leaves nothing behind.
+ * Timers by deadline: a binary heap whose elements know their place, so that cancelling one (the
+ * common end of a lease) costs no search and leaves nothing behind.
  */
 final class Timers {
   private Timer[] heap = new Timer[64];
