@@ -6,55 +6,66 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.orbitkv.state.SeedReport;
+import io.orbitkv.state.SeededTries;
 import java.util.Arrays;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.constraints.Size;
-import net.jqwik.api.lifecycle.AddLifecycleHook;
-import net.jqwik.api.lifecycle.PropagationMode;
 import org.junit.jupiter.api.Test;
 
-@AddLifecycleHook(value = SeedReport.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BlockHashTest {
 
-  @Property
-  void shouldKeepAnyBytesOfAnyLegalLength(
-      @ForAll @Size(min = 1, max = 64) byte[] bytes, @ForAll @IntRange(max = 9) int offset) {
-    byte[] framed = new byte[offset + bytes.length + 3];
-    Arrays.fill(framed, (byte) 0x5A);
-    System.arraycopy(bytes, 0, framed, offset, bytes.length);
+  @Test
+  void shouldKeepAnyBytesOfAnyLegalLength() {
+    SeededTries.run(
+        1_000,
+        random -> {
+          byte[] bytes = SeededTries.bytes(random, 1, 64);
+          int offset = random.nextInt(10);
+          byte[] framed = new byte[offset + bytes.length + 3];
+          Arrays.fill(framed, (byte) 0x5A);
+          System.arraycopy(bytes, 0, framed, offset, bytes.length);
 
-    BlockHash hash = BlockHash.of(framed, offset, bytes.length).orElseThrow();
+          BlockHash hash = BlockHash.of(framed, offset, bytes.length).orElseThrow();
 
-    assertArrayEquals(bytes, hash.toBytes());
-    assertEquals(bytes.length, hash.length());
-    assertEquals(hash, BlockHash.of(bytes).orElseThrow());
-    assertEquals(hash.hashCode(), BlockHash.read(bytes, 0, bytes.length).hashCode());
-    assertEquals(hash, BlockHash.ofHex(hash.toHex()).orElseThrow());
+          assertArrayEquals(bytes, hash.toBytes());
+          assertEquals(bytes.length, hash.length());
+          assertEquals(hash, BlockHash.of(bytes).orElseThrow());
+          assertEquals(hash.hashCode(), BlockHash.read(bytes, 0, bytes.length).hashCode());
+          assertEquals(hash, BlockHash.ofHex(hash.toHex()).orElseThrow());
+        });
   }
 
-  @Property
-  void shouldOrderAndCompareLikeUnsignedBytes(
-      @ForAll @Size(min = 1, max = 64) byte[] a, @ForAll @Size(min = 1, max = 64) byte[] b) {
-    BlockHash left = BlockHash.of(a).orElseThrow();
-    BlockHash right = BlockHash.of(b).orElseThrow();
-    assertEquals(
-        Integer.signum(Arrays.compareUnsigned(a, b)), Integer.signum(left.compareTo(right)));
-    assertEquals(Arrays.equals(a, b), left.equals(right));
+  @Test
+  void shouldOrderAndCompareLikeUnsignedBytes() {
+    SeededTries.run(
+        1_000,
+        random -> {
+          byte[] a = SeededTries.bytes(random, 1, 64);
+          byte[] b =
+              random.nextInt(4) == 0
+                  ? Arrays.copyOf(a, 1 + random.nextInt(64))
+                  : SeededTries.bytes(random, 1, 64);
+          BlockHash left = BlockHash.of(a).orElseThrow();
+          BlockHash right = BlockHash.of(b).orElseThrow();
+          assertEquals(
+              Integer.signum(Arrays.compareUnsigned(a, b)), Integer.signum(left.compareTo(right)));
+          assertEquals(Arrays.equals(a, b), left.equals(right));
+        });
   }
 
-  @Property
-  void shouldDifferWhenOneByteOrTheLengthDiffers(
-      @ForAll @Size(min = 1, max = 63) byte[] bytes, @ForAll @IntRange(max = 62) int at) {
-    BlockHash hash = BlockHash.of(bytes).orElseThrow();
-    byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
-    assertNotEquals(hash, BlockHash.of(longer).orElseThrow());
-    assertTrue(hash.compareTo(BlockHash.of(longer).orElseThrow()) < 0);
-    byte[] changed = bytes.clone();
-    changed[at % bytes.length] ^= 0x10;
-    assertNotEquals(hash, BlockHash.of(changed).orElseThrow());
+  @Test
+  void shouldDifferWhenOneByteOrTheLengthDiffers() {
+    SeededTries.run(
+        1_000,
+        random -> {
+          byte[] bytes = SeededTries.bytes(random, 1, 63);
+          int at = random.nextInt(63);
+          BlockHash hash = BlockHash.of(bytes).orElseThrow();
+          byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
+          assertNotEquals(hash, BlockHash.of(longer).orElseThrow());
+          assertTrue(hash.compareTo(BlockHash.of(longer).orElseThrow()) < 0);
+          byte[] changed = bytes.clone();
+          changed[at % bytes.length] ^= 0x10;
+          assertNotEquals(hash, BlockHash.of(changed).orElseThrow());
+        });
   }
 
   @Test

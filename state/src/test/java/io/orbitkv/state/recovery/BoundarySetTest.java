@@ -6,34 +6,33 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.orbitkv.state.SeedReport;
+import io.orbitkv.state.SeededTries;
 import java.util.OptionalInt;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.constraints.IntRange;
-import net.jqwik.api.lifecycle.AddLifecycleHook;
-import net.jqwik.api.lifecycle.PropagationMode;
 import org.junit.jupiter.api.Test;
 
-@AddLifecycleHook(value = SeedReport.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class BoundarySetTest {
 
-  @Property
-  void shouldIntersectLikeSets(
-      @ForAll Set<@IntRange(max = 40) Integer> left,
-      @ForAll Set<@IntRange(max = 40) Integer> right) {
-    TreeSet<Integer> common = new TreeSet<>(left);
-    common.retainAll(right);
-    BoundarySet both = set(left).intersect(set(right));
-    assertEquals(set(common), both);
-    assertEquals(both, set(right).intersect(set(left)));
-    for (int boundary = 0; boundary <= 40; boundary++) {
-      assertEquals(common.contains(boundary), both.contains(boundary));
-    }
-    OptionalInt last = common.isEmpty() ? OptionalInt.empty() : OptionalInt.of(common.last());
-    assertEquals(last, both.last());
+  @Test
+  void shouldIntersectLikeSets() {
+    SeededTries.run(
+        1_000,
+        random -> {
+          Set<Integer> left = boundaries(random);
+          Set<Integer> right = boundaries(random);
+          TreeSet<Integer> common = new TreeSet<>(left);
+          common.retainAll(right);
+          BoundarySet both = set(left).intersect(set(right));
+          assertEquals(set(common), both);
+          assertEquals(both, set(right).intersect(set(left)));
+          for (int boundary = 0; boundary <= 40; boundary++) {
+            assertEquals(common.contains(boundary), both.contains(boundary));
+          }
+          OptionalInt last = common.isEmpty() ? OptionalInt.empty() : OptionalInt.of(common.last());
+          assertEquals(last, both.last());
+        });
   }
 
   @Test
@@ -59,5 +58,13 @@ class BoundarySetTest {
 
   private static BoundarySet set(Set<Integer> boundaries) {
     return BoundarySet.of(boundaries.stream().sorted().mapToInt(Integer::intValue).toArray());
+  }
+
+  private static Set<Integer> boundaries(Random random) {
+    Set<Integer> boundaries = new TreeSet<>();
+    for (int left = random.nextInt(20); left > 0; left--) {
+      boundaries.add(random.nextInt(41));
+    }
+    return boundaries;
   }
 }

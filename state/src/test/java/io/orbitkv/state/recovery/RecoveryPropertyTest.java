@@ -4,7 +4,7 @@ import static io.orbitkv.state.identity.Samples.NAMESPACE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.orbitkv.state.SeedReport;
+import io.orbitkv.state.SeededTries;
 import io.orbitkv.state.identity.BlockHash;
 import io.orbitkv.state.identity.GroupSpec;
 import io.orbitkv.state.identity.Namespace;
@@ -18,26 +18,20 @@ import io.orbitkv.state.recovery.LiteralRecovery.HeldToken;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.Combinators;
-import net.jqwik.api.EdgeCasesMode;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
-import net.jqwik.api.lifecycle.AddLifecycleHook;
-import net.jqwik.api.lifecycle.PropagationMode;
-import net.jqwik.api.statistics.Statistics;
+import org.junit.jupiter.api.Test;
 
 /** The compiled contract against {@link LiteralRecovery}, on models and evidence at random. */
-@AddLifecycleHook(value = SeedReport.class, propagateTo = PropagationMode.ALL_DESCENDANTS)
 class RecoveryPropertyTest {
 
   private static final Namespace OTHER = new Namespace("other");
   private static final int LAST_TOKEN = 120;
+  private static final int TRIES = 3_000;
 
   /** A lease on one block. Its span may be anything; only whole pages of its group count. */
   record Lease(Namespace namespace, int group, int start, int tokens) {}
@@ -55,26 +49,31 @@ class RecoveryPropertyTest {
   }
 
   /** Page sizes with many common boundaries and, with 3 and 5, some with few. */
-  @Provide
-  Arbitrary<Model> models() {
-    Arbitrary<Integer> pages = Arbitraries.of(1, 2, 3, 4, 4, 5, 6, 8, 8, 12);
-    Arbitrary<RecoveryRule> rules =
-        Arbitraries.oneOf(
-            Arbitraries.just(new RecoveryRule.Prefix()),
-            Arbitraries.integers().between(1, 40).map(RecoveryRule.Window::new),
-            Arbitraries.just(new RecoveryRule.Checkpoint()));
-    return Combinators.combine(Arbitraries.integers().between(0, 9), pages, rules)
-        .as(Samples::group)
-        .list()
-        .ofMinSize(1)
-        .ofMaxSize(4)
-        .uniqueElements(GroupSpec::groupId)
-        .map(Model::new);
+  private static Model model(Random random) {
+    int[] pages = {1, 2, 3, 4, 4, 5, 6, 8, 8, 12};
+    Map<Integer, GroupSpec> groups = new LinkedHashMap<>();
+    for (int left = 1 + random.nextInt(4); left > 0; left--) {
+      RecoveryRule rule =
+          switch (random.nextInt(3)) {
+            case 0 -> new RecoveryRule.Prefix();
+            case 1 -> new RecoveryRule.Window(1 + random.nextInt(40));
+            default -> new RecoveryRule.Checkpoint();
+          };
+      int id = random.nextInt(10);
+      groups.putIfAbsent(id, Samples.group(id, pages[random.nextInt(pages.length)], rule));
+    }
+    return new Model(List.copyOf(groups.values()));
   }
 
-  @Property(tries = 3_000, edgeCases = EdgeCasesMode.MIXIN)
-  void shouldAskForExactlyTheTokensThatTheRulesName(
-      @ForAll("models") Model model, @ForAll("tails") Tail tail) {
+  @Test
+  void shouldAskForExactlyTheTokensThatTheRulesName() {
+    int[] tally = new int[3];
+    SeededTries.run(TRIES, random -> tally[askForTokens(model(random), tail(random))]++);
+    assertVaried(tally);
+  }
+
+  /** Which case the try was: 0 refused, 1 empty span, 2 ranges. */
+  private static int askForTokens(Model model, Tail tail) {
     RecoveryContract contract = RecoveryContract.compile(model.groups).orElseThrow();
     LiteralRecovery literal = new LiteralRecovery(model.groups);
     int start = tail.start(contract);
@@ -84,7 +83,6 @@ class RecoveryPropertyTest {
     var answer = contract.requiredRanges(NAMESPACE, start, end);
 
     assertEquals(legal, answer.refusal().isEmpty(), answer::toString);
-    Statistics.label("span").collect(!legal ? "refused" : start == end ? "empty" : "ranges");
     if (legal) {
       RecoveryDemand demand = answer.orElseThrow();
       assertEquals(contract.groups().size(), demand.ranges().size());
@@ -97,14 +95,22 @@ class RecoveryPropertyTest {
         assertEquals(literal.needed(group, start, end), tokens(range));
       }
     }
+    return !legal ? 0 : start == end ? 1 : 2;
   }
 
-  @Property(tries = 3_000, edgeCases = EdgeCasesMode.MIXIN)
-  void shouldFindExactlyTheBoundariesThatTheLeasesAllow(
-      @ForAll("models") Model model,
-      @ForAll("tails") Tail tail,
-      @ForAll("holes") Set<Integer> holes,
-      @ForAll("strays") List<Lease> strays) {
+  @Test
+  void shouldFindExactlyTheBoundariesThatTheLeasesAllow() {
+    int[] tally = new int[4];
+    SeededTries.run(
+        TRIES,
+        random ->
+            tally[findBoundaries(model(random), tail(random), holes(random), strays(random))]++);
+    assertVaried(tally);
+  }
+
+  /** Which case the try was: 0 refused, 1 no boundary, 2 one, 3 several. */
+  private static int findBoundaries(
+      Model model, Tail tail, Set<Integer> holes, List<Lease> strays) {
     RecoveryContract contract = RecoveryContract.compile(model.groups).orElseThrow();
     LiteralRecovery literal = new LiteralRecovery(model.groups);
     int start = tail.start(contract);
@@ -118,7 +124,7 @@ class RecoveryPropertyTest {
     boolean legal = start <= end && literal.isBoundary(start) && literal.isBoundary(end);
     assertEquals(legal, answer.refusal().isEmpty(), answer::toString);
     if (!legal) {
-      return;
+      return 0;
     }
     BoundarySet found = answer.orElseThrow();
     List<Integer> expected = literal.restorable(start, end, heldTokens(contract, leases));
@@ -131,43 +137,47 @@ class RecoveryPropertyTest {
       }
     }
     assertTrue(contract.restorableBoundaries(OTHER, start, end, bundle).orElseThrow().isEmpty());
-    Statistics.label("boundaries")
-        .collect(found.isEmpty() ? "none" : found.size() == 1 ? "one" : "several");
+    return Math.min(3, 1 + found.size());
+  }
+
+  private static void assertVaried(int[] tally) {
+    if (System.getProperty("orbitkv.test.seed") == null) {
+      for (int cases : tally) {
+        assertTrue(cases > TRIES / 50, "the tries hardly vary: " + Arrays.toString(tally));
+      }
+    }
   }
 
   /** Mostly between two possible boundaries of the model; otherwise anything, backwards too. */
-  @Provide
-  Arbitrary<Tail> tails() {
-    return Combinators.combine(
-            Arbitraries.integers().between(0, 9),
-            Arbitraries.integers().between(0, LAST_TOKEN),
-            Arbitraries.integers().between(0, LAST_TOKEN))
-        .as(
-            (one, a, b) ->
-                one > 0 ? new Tail(true, Math.min(a, b), Math.max(a, b)) : new Tail(false, a, b));
+  private static Tail tail(Random random) {
+    int a = random.nextInt(LAST_TOKEN + 1);
+    int b = random.nextInt(LAST_TOKEN + 1);
+    return random.nextInt(10) > 0
+        ? new Tail(true, Math.min(a, b), Math.max(a, b))
+        : new Tail(false, a, b);
   }
 
   /** Pages that nobody holds, each as {@code group index * 128 + page}. */
-  @Provide
-  Arbitrary<Set<Integer>> holes() {
-    return Combinators.combine(
-            Arbitraries.integers().between(0, 3), Arbitraries.integers().between(0, 30))
-        .as((group, page) -> group * 128 + page)
-        .set()
-        .ofMaxSize(6);
+  private static Set<Integer> holes(Random random) {
+    Set<Integer> holes = new TreeSet<>();
+    for (int left = random.nextInt(7); left > 0; left--) {
+      holes.add(random.nextInt(4) * 128 + random.nextInt(31));
+    }
+    return holes;
   }
 
   /** Leases that fill a hole only when namespace, group and span are all right. */
-  @Provide
-  Arbitrary<List<Lease>> strays() {
-    return Combinators.combine(
-            Arbitraries.of(NAMESPACE, OTHER),
-            Arbitraries.integers().between(0, 9),
-            Arbitraries.integers().between(0, LAST_TOKEN),
-            Arbitraries.integers().between(0, 12))
-        .as(Lease::new)
-        .list()
-        .ofMaxSize(20);
+  private static List<Lease> strays(Random random) {
+    List<Lease> strays = new ArrayList<>();
+    for (int left = random.nextInt(21); left > 0; left--) {
+      strays.add(
+          new Lease(
+              random.nextBoolean() ? NAMESPACE : OTHER,
+              random.nextInt(10),
+              random.nextInt(LAST_TOKEN + 1),
+              random.nextInt(13)));
+    }
+    return strays;
   }
 
   private static List<Lease> leases(RecoveryContract contract, Set<Integer> holes) {
