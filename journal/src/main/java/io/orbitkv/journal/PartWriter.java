@@ -1,0 +1,207 @@
+package io.orbitkv.journal;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+import java.util.Optional;
+import net.openhft.chronicle.bytes.Bytes;
+import net.openhft.chronicle.queue.ChronicleQueue;
+import net.openhft.chronicle.queue.ExcerptAppender;
+import net.openhft.chronicle.queue.RollCycles;
+import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
+import net.openhft.chronicle.wire.DocumentContext;
+
+/**
+ * Appends to one part: a Chronicle Queue in a directory of its own, whose clock stands still so that Chronicle never
+ * rolls it. The file is mapped whole when the part is made, and Chronicle never opens a part a second time; both keep
+ * the appending thread free of waits and of Chronicle's own recovery.
+ *
+ * <p>A part is made on a background thread and then belongs to the appending thread; {@link #extend}, {@link #flush}
+ * and {@link #release} belong to the background thread.
+ */
+final class PartWriter {
+  /** What Chronicle may add behind one record: an index page, its headers and the cleared end mark. */
+  static final int SLACK_BYTES = 72 << 10;
+
+  /** Chronicle's table file; all of it is written or mapped. */
+  private static final long METADATA_BYTES = 128 << 10;
+
+  static {
+    if (System.getProperty("chronicle.announcer.disable") == null) {
+      System.setProperty("chronicle.announcer.disable", "true");
+    }
+  }
+
+  private final long number;
+  private final Path path;
+  private final Path facts;
+  private final long capacityBytes;
+  private final long openedMicros;
+  private final SpaceReserver reserver;
+  private final ChronicleQueue queue;
+  private final ExcerptAppender appender;
+  private final FileChannel channel;
+
+  /** Written by the background thread after the blocks are reserved. */
+  private volatile long reservedEnd;
+
+  /** Written by the appending thread after each record. */
+  private volatile long end;
+
+  private PartWriter(
+      long number,
+      Path path,
+      long capacityBytes,
+      SpaceReserver reserver,
+      ChronicleQueue queue,
+      long atMicros)
+      throws IOException {
+    this.number = number;
+    this.path = path;
+    this.facts = Layout.facts(path);
+    this.capacityBytes = capacityBytes;
+    this.openedMicros = atMicros;
+    this.reserver = reserver;
+    this.queue = queue;
+    this.appender = queue.createAppender();
+    appender.singleThreadedCheckDisabled(true);
+    // Only now: an appender that finds a file without a header waits for somebody to write one.
+    this.channel =
+        FileChannel.open(
+            facts,
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
+  }
+
+  /**
+   * Makes a part and reserves its first bytes. Blocks are reserved before Chronicle touches a file, because it writes
+   * through a mapping at once.
+   *
+   * @return empty when the disk has no room; nothing is left behind then
+   */
+  static Optional<PartWriter> create(
+      Path dir,
+      long number,
+      long capacityBytes,
+      long reserveBytes,
+      SpaceReserver reserver,
+      PartOpened opened,
+      long atMicros)
+      throws IOException {
+    Path path = Layout.part(dir, number);
+    Files.createDirectory(path);
+    PartWriter part = null;
+    boolean ready = false;
+    try {
+      Path metadata = Files.createFile(path.resolve(Layout.METADATA_FILE));
+      if (!reserver.reserve(metadata, 0, METADATA_BYTES)) {
+        return Optional.empty();
+      }
+      part = new PartWriter(number, path, capacityBytes, reserver, queue(path, capacityBytes), atMicros);
+      if (!part.extend(reserveBytes)) {
+        return Optional.empty();
+      }
+      RecordEncoder encoder = new RecordEncoder();
+      part.append(encoder, encoder.partOpened(opened, atMicros));
+      Layout.syncDirectory(path);
+      Layout.syncDirectory(dir);
+      ready = true;
+      return Optional.of(part);
+    } finally {
+      if (!ready) {
+        if (part != null) {
+          part.discard();
+        } else {
+          Layout.deletePart(path);
+        }
+      }
+    }
+  }
+
+  private static ChronicleQueue queue(Path path, long capacityBytes) {
+    return SingleChronicleQueueBuilder.binary(path)
+        .rollCycle(RollCycles.FAST_DAILY)
+        .timeProvider(() -> 0L)
+        .blockSize(capacityBytes)
+        .checkInterrupts(false)
+        .build();
+  }
+
+  long number() {
+    return number;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** Wall clock when the part was made, microseconds since 1970. */
+  long openedMicros() {
+    return openedMicros;
+  }
+
+  /** Where the next record begins, or a little before. */
+  long end() {
+    return end;
+  }
+
+  long reservedEnd() {
+    return reservedEnd;
+  }
+
+  long capacityBytes() {
+    return capacityBytes;
+  }
+
+  /** Bytes of records that may still be appended. */
+  long roomBytes() {
+    return Math.max(0, Math.min(reservedEnd, capacityBytes) - end - SLACK_BYTES);
+  }
+
+  /** Appends a record. The caller has made sure that it is at most {@link #roomBytes} long. */
+  void append(RecordEncoder encoder, int length) {
+    try (DocumentContext document = appender.writingDocument()) {
+      Bytes<?> bytes = Objects.requireNonNull(document.wire()).bytes();
+      bytes.write(encoder.array(), 0, length);
+      end = bytes.writePosition();
+    }
+  }
+
+  /** Reserves up to {@code to} bytes of the file; false when the disk has no room. */
+  boolean extend(long to) throws IOException {
+    long target = Math.min(to, capacityBytes);
+    long from = reservedEnd;
+    if (target <= from) {
+      return true;
+    }
+    if (!reserver.reserve(facts, from, target)) {
+      return false;
+    }
+    reservedEnd = target;
+    return true;
+  }
+
+  /** Writes what was appended to the disk itself. */
+  void flush() throws IOException {
+    channel.force(false);
+  }
+
+  /** Ends the part: closes the queue, gives unused blocks back and writes the rest to the disk. */
+  void release() throws IOException {
+    queue.close();
+    channel.truncate(Math.min(channel.size(), end + SLACK_BYTES));
+    channel.force(true);
+    channel.close();
+  }
+
+  /** Ends a part that holds no fact, and deletes it. */
+  void discard() throws IOException {
+    queue.close();
+    channel.close();
+    Layout.deletePart(path);
+  }
+}

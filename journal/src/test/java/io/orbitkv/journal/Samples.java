@@ -1,0 +1,173 @@
+package io.orbitkv.journal;
+
+import io.orbitkv.state.HostEvent;
+import io.orbitkv.state.HostEvent.AbortReason;
+import io.orbitkv.state.HostEvent.CleanupReason;
+import io.orbitkv.state.HostEvent.EvictionCause;
+import io.orbitkv.state.HostEvent.GroupAnswer;
+import io.orbitkv.state.HostEvent.GroupLease;
+import io.orbitkv.state.HostEvent.LeaseEnd;
+import io.orbitkv.state.HostEvent.Operation;
+import io.orbitkv.state.HostEvent.RefusalCategory;
+import io.orbitkv.state.HostEvent.RestoreOutcome;
+import io.orbitkv.state.HostEvent.SessionEnd;
+import io.orbitkv.state.HostEvent.SessionRole;
+import io.orbitkv.state.HostEvent.TicketEnd;
+import io.orbitkv.state.Keys;
+import io.orbitkv.state.LongRanges;
+import io.orbitkv.state.Longs;
+import io.orbitkv.state.identity.GroupSpec;
+import io.orbitkv.state.identity.ParallelShape;
+import io.orbitkv.state.identity.RecoveryRule;
+import io.orbitkv.state.identity.StateComponent;
+import io.orbitkv.state.identity.StateFormat;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/** Facts for tests: one or more of every kind, with small, large, empty and odd values. */
+final class Samples {
+  static final long AT_MICROS = 1_790_000_000_000_000L;
+  static final String REQUEST = "0b5a9d52-2f0a-4f0e-9a55-3d1f6d2c7b11";
+
+  private Samples() {}
+
+  static StateFormat format() {
+    return new StateFormat(
+        "sha256:0123456789abcdef",
+        "vllm-0.11",
+        "bf16",
+        "NHD",
+        new ParallelShape(2, 1, 1, 8),
+        List.of(
+            new GroupSpec(
+                0, StateComponent.ATTENTION_KV, 64, new RecoveryRule.Prefix(), false, 1 << 20),
+            new GroupSpec(1, StateComponent.SWA, 64, new RecoveryRule.Window(100), true, 1L << 33),
+            new GroupSpec(
+                7, StateComponent.RECURRENT, 64, new RecoveryRule.Checkpoint(), false, 4096)));
+  }
+
+  static Keys keys(int count, int keyBytes, long seed) {
+    byte[] packed = new byte[count * keyBytes];
+    new Random(seed).nextBytes(packed);
+    return Keys.ofPacked(keyBytes, packed);
+  }
+
+  /** A lease of 2,048 blocks that were published together, for a request with a typical name. */
+  static HostEvent.LeaseGranted longLease() {
+    return new HostEvent.LeaseGranted(
+        1_234_567,
+        4_321,
+        REQUEST,
+        0,
+        AT_MICROS + 30_000_000,
+        List.of(new GroupLease(0, 0, LongRanges.of(987_654_321, 2048))),
+        List.of(new GroupAnswer(0, 2048, 2048, Keys.EMPTY, 0)));
+  }
+
+  static HostEvent.SlicesReserved publish(long id, int blocks, int keyBytes) {
+    long[] offsets = new long[blocks];
+    long[] generations = new long[blocks];
+    for (int i = 0; i < blocks; i++) {
+      offsets[i] = i * 65_536L + (i % 7 == 0 ? 1L << 40 : 0);
+      generations[i] = 3L + i % 3;
+    }
+    return new HostEvent.SlicesReserved(
+        id,
+        17,
+        REQUEST,
+        1,
+        0,
+        LongRanges.of(id * 10_000, blocks),
+        id * 10_000,
+        keys(blocks, keyBytes, id),
+        Longs.of(offsets),
+        Longs.of(generations),
+        65_536);
+  }
+
+  static List<HostEvent> all() {
+    List<HostEvent> all = new ArrayList<>();
+    all.add(new HostEvent.EpochStarted(3, "0.1.0", 4L << 30, "{\"eviction\":\"lru\"}"));
+    all.add(new HostEvent.EpochEnded(Long.MAX_VALUE, "SIGTERM"));
+    all.add(new HostEvent.NamespaceBound(1, "llama-3/größe", format(), 2));
+    all.add(new HostEvent.NamespaceUnbound(Integer.MAX_VALUE));
+    all.add(new HostEvent.InstanceRegistered(1, "engine-0", 1));
+    all.add(new HostEvent.SessionOpened(300, 1, 15, SessionRole.LOAD, 4_194_304, -2, 299));
+    all.add(new HostEvent.SessionOpened(0, 0, 0, SessionRole.SAVE, 0, 0, 0));
+    all.add(publish(5, 3, 32));
+    all.add(publish(6, 1, 1));
+    all.add(publish(7, 2048, 64));
+    all.add(
+        new HostEvent.SlicesReserved(
+            1,
+            2,
+            "",
+            0,
+            0,
+            new LongRanges.Builder().addRun(900, 2).add(5).addRun(1L << 60, 7).build(),
+            0,
+            Keys.EMPTY,
+            Longs.of(-1, Long.MIN_VALUE, Long.MAX_VALUE),
+            Longs.EMPTY,
+            0));
+    all.add(new HostEvent.SlicesPublished(5, Longs.of(1, -1, Long.MIN_VALUE, 0)));
+    all.add(new HostEvent.SlicesPublished(0, Longs.EMPTY));
+    all.add(
+        new HostEvent.BlocksEvicted(
+            new LongRanges.Builder().addRun(10, 5).addRun(3, 2).build(),
+            EvictionCause.CAPACITY,
+            17,
+            REQUEST));
+    all.add(longLease());
+    all.add(
+        new HostEvent.LeaseGranted(
+            2,
+            2,
+            "r",
+            9,
+            AT_MICROS - 1,
+            List.of(
+                new GroupLease(0, 128, LongRanges.of(1, 6)),
+                new GroupLease(1, 384, LongRanges.EMPTY)),
+            List.of(
+                new GroupAnswer(0, 10, 6, keys(4, 16, 1), 12),
+                new GroupAnswer(1, 0, 3, Keys.EMPTY, 0))));
+    all.add(new HostEvent.TicketOpened(9, 2, REQUEST, LongRanges.of(77, 1)));
+    all.add(new HostEvent.RestoreStarted(4, 2, 2, 2048, 1L << 40));
+    all.add(new HostEvent.QueryMissed(2, "naïve", List.of()));
+    all.add(
+        new HostEvent.QueryMissed(
+            2, REQUEST, List.of(new GroupAnswer(3, 2, 0, keys(2, 64, 2), 1))));
+    all.add(new HostEvent.RegistrationRefused("e", "ns", "dtype", "bf16 is not fp8"));
+    all.add(new HostEvent.VerifyFailed(8, 1, 4, 0x1234_5678_9abc_def0L, -1));
+    all.add(new HostEvent.DigestRecorded(-42, 1_000_000, 3));
+    for (SessionEnd reason : SessionEnd.values()) {
+      all.add(new HostEvent.SessionClosed(300, reason));
+    }
+    for (CleanupReason reason : CleanupReason.values()) {
+      all.add(new HostEvent.InstanceCleaned(1, reason));
+    }
+    for (AbortReason reason : AbortReason.values()) {
+      all.add(new HostEvent.PublishAborted(5, reason));
+    }
+    for (EvictionCause cause : EvictionCause.values()) {
+      all.add(new HostEvent.BlocksEvicted(LongRanges.of(1, 1), cause, 0, ""));
+    }
+    for (LeaseEnd reason : LeaseEnd.values()) {
+      all.add(new HostEvent.LeaseReleased(2, reason));
+    }
+    for (TicketEnd outcome : TicketEnd.values()) {
+      all.add(new HostEvent.TicketClosed(9, outcome, 0));
+    }
+    for (RestoreOutcome outcome : RestoreOutcome.values()) {
+      all.add(new HostEvent.RestoreFinished(4, outcome, 1 << 20, 1500));
+    }
+    for (Operation operation : Operation.values()) {
+      for (RefusalCategory category : RefusalCategory.values()) {
+        all.add(new HostEvent.RequestRefused(2, REQUEST, operation, category, "why"));
+      }
+    }
+    return all;
+  }
+}
