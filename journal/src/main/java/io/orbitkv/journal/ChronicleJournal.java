@@ -7,15 +7,18 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 
 /**
- * Appends facts to the newest part and goes on to the next one when it is full or old. The next part is made ready by
- * the {@link JournalKeeper} beforehand, so that going on costs the loop thread two assignments.
+ * Appends facts to the newest part and goes on to the next one when it is full or old. The next
+ * part is made ready by the {@link JournalKeeper} beforehand, so that going on costs the loop
+ * thread two assignments.
  *
- * <p>Room: a record is appended only to bytes that are reserved. {@code hasRoom} is true when the present part or the
- * prepared next one alone can take what is asked for and {@code endingsReserveBytes} more, so a batch that was promised
- * fits wherever it begins.
+ * <p>Room: a record is appended only to bytes that are reserved. {@code hasRoom} is true when the
+ * present part or the prepared next one alone can take what is asked for and {@code
+ * endingsReserveBytes} more, so a batch that was promised fits wherever it begins.
  */
 final class ChronicleJournal implements Journal {
-  /** What a fact takes beside its columns: record header, document header, a request name, numbers. */
+  /**
+   * What a fact takes beside its columns: record header, document header, a request name, numbers.
+   */
   private static final long FACT_BYTES = 320;
 
   private final JournalOptions options;

@@ -8,8 +8,8 @@ package io.orbitkv.journal;
  * @param fileOffset byte offset in the part's file at which the damage begins
  * @param index Chronicle index inside the part of the record that was expected there
  * @param afterPosition position of the last whole fact before the damage, 0 if none
- * @param lostFacts facts known to be missing; 0 for a tail, of which nothing is known, and where only bytes between
- *     records are damaged
+ * @param lostFacts facts known to be missing; 0 for a tail, of which nothing is known, and where
+ *     only bytes between records are damaged
  * @param reason what is wrong with the bytes
  */
 public record Corruption(
@@ -23,7 +23,9 @@ public record Corruption(
 
   /** Where damage lies. */
   public enum Kind {
-    /** Whole facts follow: the journal cannot be folded across it unless a later checkpoint exists. */
+    /**
+     * Whole facts follow: the journal cannot be folded across it unless a later checkpoint exists.
+     */
     MIDDLE,
     /** Nothing follows: an append that did not end, or a damaged end. Recovery cuts it off. */
     TAIL

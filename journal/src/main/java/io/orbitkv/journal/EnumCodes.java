@@ -3,7 +3,10 @@ package io.orbitkv.journal;
 import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.identity.StateComponent;
 
-/** The number of each enum constant on disk, spelled out so that reordering a Java enum changes nothing that was written. */
+/**
+ * The number of each enum constant on disk, spelled out so that reordering a Java enum changes
+ * nothing that was written.
+ */
 final class EnumCodes {
   private EnumCodes() {}
 

@@ -7,7 +7,10 @@ import io.orbitkv.state.identity.StateFormat;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads the payload of each fact as {@code journal.proto} declares it: the inverse of {@link EventEncoder}. */
+/**
+ * Reads the payload of each fact as {@code journal.proto} declares it: the inverse of {@link
+ * EventEncoder}.
+ */
 final class EventDecoder {
   private static final byte[] NO_BYTES = new byte[0];
 
@@ -15,7 +18,8 @@ final class EventDecoder {
 
   /**
    * @param type a {@link FactType}
-   * @throws UnreadableRecord when the type or something in the payload is not known, or does not parse
+   * @throws UnreadableRecord when the type or something in the payload is not known, or does not
+   *     parse
    */
   static HostEvent decode(int type, long atMicros, WireReader in) {
     return switch (type) {
@@ -157,7 +161,8 @@ final class EventDecoder {
         default -> throw in.unknownField("SessionOpened");
       }
     }
-    return new HostEvent.SessionOpened(sessionId, instanceId, shard, EnumCodes.sessionRole(role), pid, uid, supersedes);
+    return new HostEvent.SessionOpened(
+        sessionId, instanceId, shard, EnumCodes.sessionRole(role), pid, uid, supersedes);
   }
 
   private static HostEvent.SessionClosed sessionClosed(WireReader in) {
@@ -257,7 +262,8 @@ final class EventDecoder {
         default -> throw in.unknownField("BlocksEvicted");
       }
     }
-    return new HostEvent.BlocksEvicted(blocks, EnumCodes.evictionCause(cause), forSessionId, forRequest);
+    return new HostEvent.BlocksEvicted(
+        blocks, EnumCodes.evictionCause(cause), forSessionId, forRequest);
   }
 
   private static HostEvent.LeaseGranted leaseGranted(long atMicros, WireReader in) {
@@ -368,7 +374,8 @@ final class EventDecoder {
         default -> throw in.unknownField("RestoreFinished");
       }
     }
-    return new HostEvent.RestoreFinished(restoreId, EnumCodes.restoreOutcome(outcome), bytes, durationMicros);
+    return new HostEvent.RestoreFinished(
+        restoreId, EnumCodes.restoreOutcome(outcome), bytes, durationMicros);
   }
 
   private static HostEvent.QueryMissed queryMissed(WireReader in) {
@@ -402,7 +409,12 @@ final class EventDecoder {
         default -> throw in.unknownField("RequestRefused");
       }
     }
-    return new HostEvent.RequestRefused(sessionId, request, EnumCodes.operation(operation), EnumCodes.refusalCategory(category), reason);
+    return new HostEvent.RequestRefused(
+        sessionId,
+        request,
+        EnumCodes.operation(operation),
+        EnumCodes.refusalCategory(category),
+        reason);
   }
 
   private static HostEvent.RegistrationRefused registrationRefused(WireReader in) {

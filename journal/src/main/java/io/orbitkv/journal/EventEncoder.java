@@ -3,7 +3,10 @@ package io.orbitkv.journal;
 import io.orbitkv.state.HostEvent;
 import java.util.List;
 
-/** Writes the payload of each fact as {@code journal.proto} declares it. Field numbers are those of the schema. */
+/**
+ * Writes the payload of each fact as {@code journal.proto} declares it. Field numbers are those of
+ * the schema.
+ */
 final class EventEncoder {
   private EventEncoder() {}
 

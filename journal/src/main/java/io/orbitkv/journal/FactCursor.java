@@ -11,17 +11,23 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through the facts of a journal, part by part, and accounts for every position: a fact that is missing is always
- * reported between the facts around it. Belongs to one thread.
+ * Goes through the facts of a journal, part by part, and accounts for every position: a fact that
+ * is missing is always reported between the facts around it. Belongs to one thread.
  */
 public final class FactCursor implements Closeable {
   /** What {@link #next} found. */
   public enum Step {
     /** {@link FactCursor#fact} is the next fact. */
     FACT,
-    /** Nothing more for now. {@link FactCursor#tornTail} says whether whole records ended before the bytes did. */
+    /**
+     * Nothing more for now. {@link FactCursor#tornTail} says whether whole records ended before the
+     * bytes did.
+     */
     END,
-    /** {@link FactCursor#corruption} lies before the next fact. Calling {@code next} again goes on behind it. */
+    /**
+     * {@link FactCursor#corruption} lies before the next fact. Calling {@code next} again goes on
+     * behind it.
+     */
     DAMAGED
   }
 
@@ -47,7 +53,10 @@ public final class FactCursor implements Closeable {
   private @Nullable Fact fact;
   private @Nullable Corruption corruption;
 
-  /** Bytes behind the last whole record of a part: a tail, unless a later part goes on somewhere else. */
+  /**
+   * Bytes behind the last whole record of a part: a tail, unless a later part goes on somewhere
+   * else.
+   */
   private @Nullable Corruption tail;
 
   private long cuts;
@@ -115,12 +124,18 @@ public final class FactCursor implements Closeable {
     return require(corruption);
   }
 
-  /** After {@link Step#END}: bytes behind the last whole record. On a live journal this may be an append under way. */
+  /**
+   * After {@link Step#END}: bytes behind the last whole record. On a live journal this may be an
+   * append under way.
+   */
   public Optional<Corruption> tornTail() {
     return Optional.ofNullable(tail);
   }
 
-  /** How many torn tails an earlier recovery had cut: the part behind each goes on where whole records ended. */
+  /**
+   * How many torn tails an earlier recovery had cut: the part behind each goes on where whole
+   * records ended.
+   */
   public long cuts() {
     return cuts;
   }

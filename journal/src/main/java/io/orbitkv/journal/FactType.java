@@ -3,8 +3,8 @@ package io.orbitkv.journal;
 import io.orbitkv.state.HostEvent;
 
 /**
- * The number of each fact on disk. A number is never given to another fact; a retired fact keeps its number. Numbers
- * leave room between groups so that related facts stay together.
+ * The number of each fact on disk. A number is never given to another fact; a retired fact keeps
+ * its number. Numbers leave room between groups so that related facts stay together.
  */
 final class FactType {
   /** Not a fact: the first record of every part. */

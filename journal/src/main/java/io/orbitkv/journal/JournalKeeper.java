@@ -11,13 +11,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works ahead of and behind the appending thread so that it never waits: one thread reserves disk blocks and prepares
- * the next part, one flushes and closes parts that were rolled away from, and the {@link Checkpointer} makes
- * checkpoints and deletes old parts.
+ * Works ahead of and behind the appending thread so that it never waits: one thread reserves disk
+ * blocks and prepares the next part, one flushes and closes parts that were rolled away from, and
+ * the {@link Checkpointer} makes checkpoints and deletes old parts.
  *
- * <p>Parts change hands through single volatile fields: {@code prepared} goes from the reserving thread to the appending
- * one, {@code retired} from there to the flushing one. The next part is prepared only when {@code retired} is empty, so
- * at most three parts are open.
+ * <p>Parts change hands through single volatile fields: {@code prepared} goes from the reserving
+ * thread to the appending one, {@code retired} from there to the flushing one. The next part is
+ * prepared only when {@code retired} is empty, so at most three parts are open.
  */
 final class JournalKeeper implements AutoCloseable {
   /** Blocks are reserved in steps of this size, so that a nearly full disk is used to its end. */
@@ -79,8 +79,10 @@ final class JournalKeeper implements AutoCloseable {
     this.startPosition = lastPosition;
     this.flushedPosition = lastPosition;
     this.rolls = rolls;
-    this.spaceThread = Thread.ofPlatform().daemon().name("journal-space").unstarted(this::keepSpace);
-    this.flushThread = Thread.ofPlatform().daemon().name("journal-flush").unstarted(this::keepFlushed);
+    this.spaceThread =
+        Thread.ofPlatform().daemon().name("journal-space").unstarted(this::keepSpace);
+    this.flushThread =
+        Thread.ofPlatform().daemon().name("journal-flush").unstarted(this::keepFlushed);
   }
 
   /** What is reserved when a part is made: enough for a promise and for the endings behind it. */
@@ -93,7 +95,8 @@ final class JournalKeeper implements AutoCloseable {
     flushThread.start();
   }
 
-  // ---- called by the appending thread ------------------------------------------------------------------------------
+  // ---- called by the appending thread
+  // ------------------------------------------------------------------------------
 
   void appended(long lastPosition) {
     position = lastPosition;
@@ -129,7 +132,8 @@ final class JournalKeeper implements AutoCloseable {
     flushedPosition = lastPosition;
   }
 
-  // ---- any thread --------------------------------------------------------------------------------------------------
+  // ---- any thread
+  // --------------------------------------------------------------------------------------------------
 
   JournalStats stats() {
     PartWriter part = current;
@@ -179,7 +183,8 @@ final class JournalKeeper implements AutoCloseable {
     }
   }
 
-  // ---- the reserving thread ----------------------------------------------------------------------------------------
+  // ---- the reserving thread
+  // ----------------------------------------------------------------------------------------
 
   private void keepSpace() {
     while (!stopping) {
@@ -253,7 +258,8 @@ final class JournalKeeper implements AutoCloseable {
     return ageMicros > options.partAge().toNanos() / 1000 * 9 / 10;
   }
 
-  // ---- the flushing thread -----------------------------------------------------------------------------------------
+  // ---- the flushing thread
+  // -----------------------------------------------------------------------------------------
 
   private void keepFlushed() {
     long intervalNanos =
@@ -304,7 +310,8 @@ final class JournalKeeper implements AutoCloseable {
   private static void join(Thread thread) {
     try {
       if (!thread.join(Duration.ofMillis(CLOSE_MILLIS))) {
-        throw new IllegalStateException(thread.getName() + " did not end in " + CLOSE_MILLIS + " ms");
+        throw new IllegalStateException(
+            thread.getName() + " did not end in " + CLOSE_MILLIS + " ms");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -12,7 +12,9 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.UUID;
 
-/** Takes a journal directory into use for appending: its lock, and a new part behind the last one. */
+/**
+ * Takes a journal directory into use for appending: its lock, and a new part behind the last one.
+ */
 final class JournalOpener implements AutoCloseable {
   private final Path dir;
   private final FileChannel lockChannel;
@@ -45,8 +47,8 @@ final class JournalOpener implements AutoCloseable {
   }
 
   /**
-   * Begins a new part and hands the lock to the journal that appends to it. Parts at the end that hold no fact, left by
-   * a process that died, are deleted.
+   * Begins a new part and hands the lock to the journal that appends to it. Parts at the end that
+   * hold no fact, left by a process that died, are deleted.
    *
    * @return empty when the disk has no room for a part
    */

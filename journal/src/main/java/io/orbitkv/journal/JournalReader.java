@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads a journal directory without writing to it: one that a Manager is appending to, a copy, or one on a read-only
- * disk.
+ * Reads a journal directory without writing to it: one that a Manager is appending to, a copy, or
+ * one on a read-only disk.
  */
 public final class JournalReader {
   private final Path dir;
@@ -75,7 +75,10 @@ public final class JournalReader {
     return at(1, atMicros, false);
   }
 
-  /** Like {@link #from}, and after {@link FactCursor.Step#END} goes on with what was appended meanwhile. */
+  /**
+   * Like {@link #from}, and after {@link FactCursor.Step#END} goes on with what was appended
+   * meanwhile.
+   */
   public FactCursor follow(long position) throws IOException {
     return at(position, 0, true);
   }

@@ -26,7 +26,10 @@ import java.util.stream.Stream;
 final class Layout {
   static final String LOCK = "lock";
 
-  /** Every part is a queue whose clock stands still, so its one file is named after the first day of 1970. */
+  /**
+   * Every part is a queue whose clock stands still, so its one file is named after the first day of
+   * 1970.
+   */
   static final String FACTS_FILE = "19700101F.cq4";
 
   static final String METADATA_FILE = "metadata.cq4t";
@@ -65,8 +68,7 @@ final class Layout {
   private static SortedMap<Long, Path> numbered(Path dir, Pattern pattern) throws IOException {
     SortedMap<Long, Path> found = new TreeMap<>();
     try (Stream<Path> children = Files.list(dir)) {
-      children.forEach(
-          path -> number(path, pattern).ifPresent(number -> found.put(number, path)));
+      children.forEach(path -> number(path, pattern).ifPresent(number -> found.put(number, path)));
     }
     return found;
   }

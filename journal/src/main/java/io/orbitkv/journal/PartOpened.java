@@ -3,8 +3,8 @@ package io.orbitkv.journal;
 import java.util.UUID;
 
 /**
- * The first record of every part: which journal and which part it is, so that a part that was copied to another name
- * or into another journal is noticed.
+ * The first record of every part: which journal and which part it is, so that a part that was
+ * copied to another name or into another journal is noticed.
  */
 record PartOpened(UUID journalId, long part) {
 

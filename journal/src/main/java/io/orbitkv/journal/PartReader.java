@@ -11,8 +11,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Reads one part's file with plain reads: it maps nothing, locks nothing and writes nothing, so a file that is
- * truncated, damaged, still being written or on a read-only disk is only ever a wrong value, never a fault.
+ * Reads one part's file with plain reads: it maps nothing, locks nothing and writes nothing, so a
+ * file that is truncated, damaged, still being written or on a read-only disk is only ever a wrong
+ * value, never a fault.
  *
  * <p>The file is Chronicle Queue's, a row of documents, each at a multiple of four bytes:
  *
@@ -25,8 +26,9 @@ import java.nio.file.StandardOpenOption;
  * +----------------------+---------------------+---------+
  * </pre>
  *
- * Chronicle stores a header only after the content, so a record that was being appended when the process died lies
- * behind a header of 0. What comes after the last document is zeros, reserved for later records.
+ * Chronicle stores a header only after the content, so a record that was being appended when the
+ * process died lies behind a header of 0. What comes after the last document is zeros, reserved for
+ * later records.
  */
 final class PartReader implements Closeable {
   /** What {@link #next} found. */
@@ -70,7 +72,9 @@ final class PartReader implements Closeable {
     return new PartReader(FileChannel.open(Layout.facts(part), StandardOpenOption.READ));
   }
 
-  /** Goes to the next record. At the end it may be called again, to see what was appended meanwhile. */
+  /**
+   * Goes to the next record. At the end it may be called again, to see what was appended meanwhile.
+   */
   Step next() throws IOException {
     for (; ; ) {
       if (!load(at, 4)) {
@@ -97,8 +101,7 @@ final class PartReader implements Closeable {
       String reason = view.damage(window, index(at + 4), length);
       if (reason != null) {
         // Read once more: content that was appended during the first read may have been torn by it.
-        if (!reload(at, 4 + length)
-            || view.damage(window, index(at + 4), length) != null) {
+        if (!reload(at, 4 + length) || view.damage(window, index(at + 4), length) != null) {
           return damaged(reason);
         }
       }
@@ -119,7 +122,10 @@ final class PartReader implements Closeable {
     return recordAt;
   }
 
-  /** The record's Chronicle index inside the part; after damage, the number of records that were read. */
+  /**
+   * The record's Chronicle index inside the part; after damage, the number of records that were
+   * read.
+   */
   long recordIndex() {
     return records - 1;
   }
@@ -134,8 +140,8 @@ final class PartReader implements Closeable {
   }
 
   /**
-   * Looks behind {@link #offset} for the next whole record whose position is at least {@code position}, at any multiple
-   * of four bytes, and makes it what {@link #next} reads next.
+   * Looks behind {@link #offset} for the next whole record whose position is at least {@code
+   * position}, at any multiple of four bytes, and makes it what {@link #next} reads next.
    *
    * @return false when there is none; {@link #offset} stays
    */
@@ -210,7 +216,10 @@ final class PartReader implements Closeable {
     return (int) (offset - windowStart);
   }
 
-  /** Makes sure that {@code length} bytes from {@code offset} are in the window; false when the file ends before. */
+  /**
+   * Makes sure that {@code length} bytes from {@code offset} are in the window; false when the file
+   * ends before.
+   */
   private boolean load(long offset, int length) throws IOException {
     return (offset >= windowStart && offset + length <= windowStart + windowBytes)
         || reload(offset, length);

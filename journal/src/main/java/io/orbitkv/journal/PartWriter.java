@@ -15,15 +15,18 @@ import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
 import net.openhft.chronicle.wire.DocumentContext;
 
 /**
- * Appends to one part: a Chronicle Queue in a directory of its own, whose clock stands still so that Chronicle never
- * rolls it. The file is mapped whole when the part is made, and Chronicle never opens a part a second time; both keep
- * the appending thread free of waits and of Chronicle's own recovery.
+ * Appends to one part: a Chronicle Queue in a directory of its own, whose clock stands still so
+ * that Chronicle never rolls it. The file is mapped whole when the part is made, and Chronicle
+ * never opens a part a second time; both keep the appending thread free of waits and of Chronicle's
+ * own recovery.
  *
- * <p>A part is made on a background thread and then belongs to the appending thread; {@link #extend}, {@link #flush}
- * and {@link #release} belong to the background thread.
+ * <p>A part is made on a background thread and then belongs to the appending thread; {@link
+ * #extend}, {@link #flush} and {@link #release} belong to the background thread.
  */
 final class PartWriter {
-  /** What Chronicle may add behind one record: an index page, its headers and the cleared end mark. */
+  /**
+   * What Chronicle may add behind one record: an index page, its headers and the cleared end mark.
+   */
   static final int SLACK_BYTES = 72 << 10;
 
   /** Chronicle's table file; all of it is written or mapped. */
@@ -78,8 +81,8 @@ final class PartWriter {
   }
 
   /**
-   * Makes a part and reserves its first bytes. Blocks are reserved before Chronicle touches a file, because it writes
-   * through a mapping at once.
+   * Makes a part and reserves its first bytes. Blocks are reserved before Chronicle touches a file,
+   * because it writes through a mapping at once.
    *
    * @return empty when the disk has no room; nothing is left behind then
    */
@@ -101,7 +104,9 @@ final class PartWriter {
       if (!reserver.reserve(metadata, 0, METADATA_BYTES)) {
         return Optional.empty();
       }
-      part = new PartWriter(number, path, capacityBytes, reserver, queue(path, capacityBytes), atMicros);
+      part =
+          new PartWriter(
+              number, path, capacityBytes, reserver, queue(path, capacityBytes), atMicros);
       if (!part.extend(reserveBytes)) {
         return Optional.empty();
       }

@@ -11,9 +11,10 @@ package io.orbitkv.journal;
  *  +--------+-------+--------+-----------------+-----------------+---------+-------------+---------+
  * </pre>
  *
- * {@code format} is {@value #VERSION}; {@code flags} is 0; {@code type} is a number of {@link FactType}; {@code
- * position} counts facts from 1 over the journal's whole life (0 in a part's first record, which is no fact); {@code
- * time} is in microseconds since 1970; the sum covers every byte before it.
+ * {@code format} is {@value #VERSION}; {@code flags} is 0; {@code type} is a number of {@link
+ * FactType}; {@code position} counts facts from 1 over the journal's whole life (0 in a part's
+ * first record, which is no fact); {@code time} is in microseconds since 1970; the sum covers every
+ * byte before it.
  */
 final class RecordFormat {
   static final int VERSION = 1;

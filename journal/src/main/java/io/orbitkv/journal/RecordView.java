@@ -7,7 +7,10 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at one record in an array: first whether it is whole, then what it says. Reused from record to record. */
+/**
+ * Looks at one record in an array: first whether it is whole, then what it says. Reused from record
+ * to record.
+ */
 final class RecordView {
   private static final VarHandle SHORTS =
       MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
@@ -21,7 +24,10 @@ final class RecordView {
   private int from;
   private int length;
 
-  /** Why {@code bytes[from, from+length)} is no whole record; null when it is one, and then the view shows it. */
+  /**
+   * Why {@code bytes[from, from+length)} is no whole record; null when it is one, and then the view
+   * shows it.
+   */
   @Nullable String damage(byte[] bytes, int from, int length) {
     if (length < RecordFormat.OVERHEAD_BYTES) {
       return "a document of " + length + " bytes is too short for a record";
@@ -55,13 +61,16 @@ final class RecordView {
     return (long) LONGS.get(bytes, from + RecordFormat.TIME_AT);
   }
 
-  /** @throws UnreadableRecord when a newer format wrote it */
+  /**
+   * @throws UnreadableRecord when a newer format wrote it
+   */
   Fact fact() {
-    return new Fact(
-        position(), atMicros(), EventDecoder.decode(type(), atMicros(), payload()));
+    return new Fact(position(), atMicros(), EventDecoder.decode(type(), atMicros(), payload()));
   }
 
-  /** @throws UnreadableRecord when a newer format wrote it */
+  /**
+   * @throws UnreadableRecord when a newer format wrote it
+   */
   PartOpened partOpened() {
     return PartOpened.decode(payload());
   }

@@ -7,9 +7,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which whole parts may be deleted, oldest first: those that make the journal larger than {@code maxBytes} or that
- * ended longer than {@code maxAge} ago. A part goes only when a valid checkpoint covers its last fact, and the part that
- * is being written never goes.
+ * Which whole parts may be deleted, oldest first: those that make the journal larger than {@code
+ * maxBytes} or that ended longer than {@code maxAge} ago. A part goes only when a valid checkpoint
+ * covers its last fact, and the part that is being written never goes.
  *
  * @param maxBytes of all parts and checkpoints, {@link Long#MAX_VALUE} for no bound
  * @param maxAge empty for no bound
@@ -23,8 +23,8 @@ public record Retention(long maxBytes, Optional<Duration> maxAge) {
   private static final Pattern TERM = Pattern.compile("(\\d{1,12})\\s*([a-z]+)");
 
   /**
-   * Reads {@code 20gb|7d}: a size in mb, gb or tb (powers of 1024), an age in m, h or d, either of them alone, or
-   * {@code keep}.
+   * Reads {@code 20gb|7d}: a size in mb, gb or tb (powers of 1024), an age in m, h or d, either of
+   * them alone, or {@code keep}.
    *
    * @throws IllegalArgumentException with a message that says what to write
    */
@@ -79,7 +79,6 @@ public record Retention(long maxBytes, Optional<Duration> maxAge) {
   }
 
   private static IllegalArgumentException bad(String text) {
-    return new IllegalArgumentException(
-        "\"" + text + "\" is no journal retention: " + REMEDY);
+    return new IllegalArgumentException("\"" + text + "\" is no journal retention: " + REMEDY);
   }
 }

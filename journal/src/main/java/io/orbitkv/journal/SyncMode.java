@@ -1,6 +1,9 @@
 package io.orbitkv.journal;
 
-/** When appended facts are written to the disk itself, and so survive a power cut. A process death never loses any. */
+/**
+ * When appended facts are written to the disk itself, and so survive a power cut. A process death
+ * never loses any.
+ */
 public sealed interface SyncMode {
 
   /**

@@ -10,9 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Reads protobuf's wire format from a slice of an array. A payload that does not parse, or that has a field this
- * version does not know, is refused with {@link UnreadableRecord}: a fold that skipped what it does not understand
- * would give a wrong state.
+ * Reads protobuf's wire format from a slice of an array. A payload that does not parse, or that has
+ * a field this version does not know, is refused with {@link UnreadableRecord}: a fold that skipped
+ * what it does not understand would give a wrong state.
  */
 final class WireReader {
   private static final VarHandle LONGS =
@@ -44,7 +44,10 @@ final class WireReader {
 
   UnreadableRecord unknownField(String message) {
     return new UnreadableRecord(
-        message + " has field " + (tag >>> 3) + ", which this version does not know: use a newer orbitkv");
+        message
+            + " has field "
+            + (tag >>> 3)
+            + ", which this version does not know: use a newer orbitkv");
   }
 
   long uint() {
@@ -92,7 +95,10 @@ final class WireReader {
     return value;
   }
 
-  /** Enters a nested message or column; {@link #leave} with the returned limit goes back to the outer one. */
+  /**
+   * Enters a nested message or column; {@link #leave} with the returned limit goes back to the
+   * outer one.
+   */
   int enter() {
     int length = length();
     int outer = limit;

@@ -10,8 +10,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Writes protobuf's wire format into one reused array. A generated message would cost an object for each message and
- * column on the loop thread; this costs none, and a test holds it to what the generated classes read.
+ * Writes protobuf's wire format into one reused array. A generated message would cost an object for
+ * each message and column on the loop thread; this costs none, and a test holds it to what the
+ * generated classes read.
  *
  * <p>Fields that have their default value are left out, as proto3 does.
  */

@@ -92,7 +92,8 @@ class JournalTest {
     }
     for (int i = 0; i < rolls.lastPositions.size(); i++) {
       assertEquals(
-          rolls.lastPositions.get(i) + 1, JournalReader.open(dir).parts().get(i + 1).firstPosition());
+          rolls.lastPositions.get(i) + 1,
+          JournalReader.open(dir).parts().get(i + 1).firstPosition());
     }
   }
 

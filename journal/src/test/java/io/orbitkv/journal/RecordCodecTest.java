@@ -113,7 +113,8 @@ class RecordCodecTest {
       byte[] payload =
           Arrays.copyOfRange(
               record, RecordFormat.PAYLOAD_AT, record.length - RecordFormat.CRC_BYTES);
-      Message message = Objects.requireNonNull(GENERATED.get(FactType.of(event))).parseFrom(payload);
+      Message message =
+          Objects.requireNonNull(GENERATED.get(FactType.of(event))).parseFrom(payload);
       assertTrue(message.getUnknownFields().asMap().isEmpty(), event.toString());
       assertArrayEquals(message.toByteArray(), payload, event.toString());
       assertEquals(event.getClass().getSimpleName(), message.getClass().getSimpleName());
@@ -122,8 +123,7 @@ class RecordCodecTest {
 
   @Test
   void shouldNameEnumsAsTheSchemaDoes() throws Exception {
-    byte[] record =
-        record(1, new HostEvent.TicketClosed(9, HostEvent.TicketEnd.SESSION_CLOSED, 0));
+    byte[] record = record(1, new HostEvent.TicketClosed(9, HostEvent.TicketEnd.SESSION_CLOSED, 0));
     byte[] payload =
         Arrays.copyOfRange(record, RecordFormat.PAYLOAD_AT, record.length - RecordFormat.CRC_BYTES);
     assertEquals(
@@ -187,16 +187,14 @@ class RecordCodecTest {
 
   @Test
   void shouldRefuseAnUnknownFieldAndAnUnknownEnumConstant() {
-    byte[] released =
-        record(1, new HostEvent.LeaseReleased(1, HostEvent.LeaseEnd.RESTART));
+    byte[] released = record(1, new HostEvent.LeaseReleased(1, HostEvent.LeaseEnd.RESTART));
     released[RecordFormat.PAYLOAD_AT + 3] = 99;
     reseal(released);
     assertTrue(
         String.valueOf(assertThrows(UnreadableRecord.class, view::fact).getMessage())
             .contains("LeaseEnd 99 is not known"));
 
-    byte[] unknownField =
-        record(1, new HostEvent.LeaseReleased(1, HostEvent.LeaseEnd.RESTART));
+    byte[] unknownField = record(1, new HostEvent.LeaseReleased(1, HostEvent.LeaseEnd.RESTART));
     unknownField[RecordFormat.PAYLOAD_AT + 2] = 15 << 3;
     reseal(unknownField);
     assertTrue(
@@ -204,7 +202,9 @@ class RecordCodecTest {
             .contains("LeaseReleased has field 15"));
   }
 
-  /** Whole records with senseless payloads are refused; nothing else may come out of the decoder. */
+  /**
+   * Whole records with senseless payloads are refused; nothing else may come out of the decoder.
+   */
   @Test
   void shouldRefuseOrReadMutatedPayloads() {
     long seed = Long.getLong("orbitkv.seed", System.nanoTime());
@@ -246,5 +246,4 @@ class RecordCodecTest {
     INTS.set(record, end, (int) crc.getValue());
     assertNull(view.damage(record, 0, record.length));
   }
-
 }

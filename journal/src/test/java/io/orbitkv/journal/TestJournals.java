@@ -86,8 +86,7 @@ final class TestJournals {
           case FACT -> facts.add(cursor.fact());
           case DAMAGED -> corruptions.add(cursor.corruption());
           case END -> {
-            return new Reading(
-                facts, corruptions, cursor.tornTail().orElse(null), cursor.cuts());
+            return new Reading(facts, corruptions, cursor.tornTail().orElse(null), cursor.cuts());
           }
         }
       }
