@@ -5,11 +5,12 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /**
@@ -60,15 +61,12 @@ final class JournalOpener implements AutoCloseable {
       JournalKeeper.RollListener rolls)
       throws IOException {
     long number = 1;
-    SortedMap<Long, Path> parts = Layout.parts(dir);
-    for (Map.Entry<Long, Path> last; !parts.isEmpty(); ) {
-      last = Map.entry(parts.lastKey(), parts.get(parts.lastKey()));
-      if (JournalReader.firstFact(last.getValue(), true).isPresent()) {
+    for (Map.Entry<Long, Path> last : new TreeMap<>(Layout.parts(dir)).descendingMap().entrySet()) {
+      if (!isUnused(last.getValue())) {
         number = last.getKey() + 1;
         break;
       }
       Layout.deletePart(last.getValue());
-      parts.remove(last.getKey());
     }
     Optional<PartWriter> part =
         PartWriter.create(
@@ -88,6 +86,22 @@ final class JournalOpener implements AutoCloseable {
     keeper.start();
     return Optional.of(
         new ChronicleJournal(options, part.get(), lastPosition, keeper, lockChannel, lock));
+  }
+
+  /**
+   * Whether a part was only prepared: nothing, or its first record and zeros. A damaged part is
+   * kept.
+   */
+  private static boolean isUnused(Path part) throws IOException {
+    try (PartReader reader = PartReader.open(part)) {
+      PartReader.Step step = reader.next();
+      if (step == PartReader.Step.RECORD && reader.record().type() == FactType.PART_OPENED) {
+        step = reader.next();
+      }
+      return step == PartReader.Step.END && reader.bytesBehind() == 0;
+    } catch (NoSuchFileException e) {
+      return true;
+    }
   }
 
   /** Gives the lock back, unless a journal has it now. */

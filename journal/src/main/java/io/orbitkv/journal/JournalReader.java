@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * Reads a journal directory without writing to it: one that a Manager is appending to, a copy, or
@@ -59,6 +60,21 @@ public final class JournalReader {
         .filter(position -> position != 0)
         .findFirst()
         .orElse(0);
+  }
+
+  /** The identity that every part carries; empty when no part can be read. */
+  public Optional<UUID> journalId() throws IOException {
+    for (Path part : Layout.parts(dir).values()) {
+      try (PartReader reader = PartReader.open(part)) {
+        if (reader.next() == PartReader.Step.RECORD
+            && reader.record().type() == FactType.PART_OPENED) {
+          return Optional.of(reader.record().partOpened().journalId());
+        }
+      } catch (NoSuchFileException e) {
+        // The process died while it made this part, or retention deleted it: another part will do.
+      }
+    }
+    return Optional.empty();
   }
 
   /**

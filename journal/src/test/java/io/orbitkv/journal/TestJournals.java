@@ -49,7 +49,7 @@ final class TestJournals {
   }
 
   static JournalOptions small() {
-    return JournalOptions.DEFAULT.withPartBytes(512 << 10);
+    return JournalOptions.DEFAULT.withPartBytes(512 << 10).withRetention(Retention.KEEP_ALL);
   }
 
   static Journal open(Path dir, JournalOptions options, long lastPosition) throws IOException {

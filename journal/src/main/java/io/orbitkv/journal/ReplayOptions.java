@@ -1,0 +1,44 @@
+package io.orbitkv.journal;
+
+/**
+ * What to fold and how closely to look.
+ *
+ * @param start where to begin
+ * @param toPosition stop after the fact at this position
+ * @param toMicros stop before the first fact later than this, microseconds since 1970
+ * @param verifyDigests compare the digests that the daemon recorded
+ * @param deepCheckEvery check every invariant after each so many facts, 0 for never
+ */
+public record ReplayOptions(
+    Start start, long toPosition, long toMicros, boolean verifyDigests, long deepCheckEvery) {
+
+  /** Where a fold begins. */
+  public enum Start {
+    /** At the newest checkpoint that is not behind the end: the fewest facts. */
+    NEWEST_CHECKPOINT,
+    /** At the oldest fact from which the state can be known: the most facts. */
+    OLDEST_FACT
+  }
+
+  public static final ReplayOptions QUICK =
+      new ReplayOptions(Start.NEWEST_CHECKPOINT, Long.MAX_VALUE, Long.MAX_VALUE, true, 0);
+
+  public static final ReplayOptions VERIFY =
+      new ReplayOptions(Start.OLDEST_FACT, Long.MAX_VALUE, Long.MAX_VALUE, true, 1);
+
+  public ReplayOptions from(Start where) {
+    return new ReplayOptions(where, toPosition, toMicros, verifyDigests, deepCheckEvery);
+  }
+
+  public ReplayOptions toPosition(long position) {
+    return new ReplayOptions(start, position, toMicros, verifyDigests, deepCheckEvery);
+  }
+
+  public ReplayOptions toTime(long micros) {
+    return new ReplayOptions(start, toPosition, micros, verifyDigests, deepCheckEvery);
+  }
+
+  public ReplayOptions deepCheckEvery(long facts) {
+    return new ReplayOptions(start, toPosition, toMicros, verifyDigests, facts);
+  }
+}

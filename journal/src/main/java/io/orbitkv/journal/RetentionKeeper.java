@@ -1,0 +1,101 @@
+package io.orbitkv.journal;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+
+/**
+ * Deletes what a {@link Retention} no longer wants, once.
+ *
+ * <p>The journal that is left must be foldable from its first fact on. So parts are deleted only up
+ * to a part's end at which a checkpoint stands, and that checkpoint is read and found whole right
+ * before. With the parts go the older checkpoints, of which nothing could be folded any more.
+ */
+final class RetentionKeeper {
+  /** What is left. */
+  record Usage(long bytes, int parts) {}
+
+  private final Path dir;
+  private final Retention retention;
+
+  RetentionKeeper(Path dir, Retention retention) {
+    this.dir = dir;
+    this.retention = retention;
+  }
+
+  Usage run(long nowMillis) throws IOException {
+    List<PartInfo> parts =
+        JournalReader.open(dir).parts().stream().filter(part -> part.firstPosition() > 0).toList();
+    NavigableMap<Long, Path> checkpoints = new TreeMap<>(Layout.checkpoints(dir));
+    long bytes = parts.stream().mapToLong(PartInfo::diskBytes).sum();
+    for (Path checkpoint : checkpoints.values()) {
+      bytes += Files.size(checkpoint);
+    }
+    int unwanted = unwanted(parts, checkpoints, bytes, nowMillis);
+    int deleted = 0;
+    // The last part that has facts, which may be the one that is being written, always stays.
+    for (int i = Math.min(unwanted, parts.size() - 1) - 1; i >= 0; i--) {
+      long end = parts.get(i + 1).firstPosition() - 1;
+      Path checkpoint = checkpoints.get(end);
+      if (checkpoint != null && isWhole(checkpoint)) {
+        deleted = i + 1;
+        bytes -= delete(parts.subList(0, deleted), checkpoints.headMap(end, false));
+        break;
+      }
+    }
+    return new Usage(bytes, parts.size() - deleted);
+  }
+
+  /** How many of the oldest parts are too old, or make the journal too large. */
+  private int unwanted(
+      List<PartInfo> parts, NavigableMap<Long, Path> checkpoints, long total, long nowMillis)
+      throws IOException {
+    long left = total;
+    int count = 0;
+    for (int i = 0; i + 1 < parts.size(); i++) {
+      boolean tooLarge = left > retention.maxBytes();
+      long endedMicros = parts.get(i + 1).firstAtMicros();
+      boolean tooOld =
+          retention.maxAge().isPresent()
+              && endedMicros / 1000 < nowMillis - retention.maxAge().get().toMillis();
+      if (!tooLarge && !tooOld) {
+        break;
+      }
+      count++;
+      left -= parts.get(i).diskBytes();
+      long from = i == 0 ? 0 : parts.get(i).firstPosition() - 1;
+      for (Path older :
+          checkpoints.subMap(from, true, parts.get(i + 1).firstPosition() - 1, false).values()) {
+        left -= Files.size(older);
+      }
+    }
+    return count;
+  }
+
+  private static long delete(List<PartInfo> parts, Map<Long, Path> checkpoints) throws IOException {
+    long freed = 0;
+    for (Path checkpoint : checkpoints.values()) {
+      freed += Files.size(checkpoint);
+      Files.delete(checkpoint);
+    }
+    for (PartInfo part : parts) {
+      freed += part.diskBytes();
+      Layout.deletePart(part.path());
+    }
+    return freed;
+  }
+
+  private static boolean isWhole(Path checkpoint) throws IOException {
+    try {
+      Checkpoint.verify(checkpoint);
+      return true;
+    } catch (DamagedCheckpoint | NoSuchFileException e) {
+      return false;
+    }
+  }
+}
