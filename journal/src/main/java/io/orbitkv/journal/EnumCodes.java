@@ -14,6 +14,7 @@ final class EnumCodes {
     return switch (value) {
       case LOAD -> 1;
       case SAVE -> 2;
+      case QUERY -> 3;
     };
   }
 
@@ -127,6 +128,7 @@ final class EnumCodes {
     return switch (code) {
       case 1 -> HostEvent.SessionRole.LOAD;
       case 2 -> HostEvent.SessionRole.SAVE;
+      case 3 -> HostEvent.SessionRole.QUERY;
       default -> throw unknown("SessionRole", code);
     };
   }

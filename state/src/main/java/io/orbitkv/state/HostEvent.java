@@ -185,7 +185,8 @@ public sealed interface HostEvent {
 
   enum SessionRole {
     LOAD,
-    SAVE
+    SAVE,
+    QUERY
   }
 
   enum SessionEnd {
