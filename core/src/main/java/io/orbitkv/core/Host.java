@@ -34,6 +34,8 @@ final class Host {
 
   private record Answer(ReplySink sink, Reply reply) {}
 
+  private record Closed(long sessionId, SessionEnd reason) {}
+
   final HostConfig config;
   final HostState state;
   final Clock clock;
@@ -73,6 +75,7 @@ final class Host {
 
   private final FactLog log;
   private final ArrayDeque<Answer> answers = new ArrayDeque<>();
+  private final ArrayDeque<Closed> closed = new ArrayDeque<>();
   private final byte[] keyScratch = new byte[Keys.MAX_KEY_BYTES];
   private Effects effects = Effects.NONE;
 
@@ -138,12 +141,20 @@ final class Host {
     answers.addLast(new Answer(sink, reply));
   }
 
+  /** Tells the endpoint, behind all answers, that a session is closed. */
+  void tellClosed(long sessionId, SessionEnd reason) {
+    closed.addLast(new Closed(sessionId, reason));
+  }
+
   /** Ends the batch and sends what was to be answered; returns how many answers. */
   int endBatch() {
     log.endBatch();
     int sent = 0;
     for (Answer answer; (answer = answers.pollFirst()) != null; sent++) {
       answer.sink().reply(answer.reply());
+    }
+    for (Closed end; (end = closed.pollFirst()) != null; ) {
+      listener.sessionClosed(end.sessionId(), end.reason());
     }
     return sent;
   }

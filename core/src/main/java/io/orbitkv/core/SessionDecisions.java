@@ -139,7 +139,7 @@ final class SessionDecisions {
     if (session.buffers != null) {
       session.buffers.removeUser();
     }
-    host.listener.sessionClosed(session.id, reason);
+    host.tellClosed(session.id, reason);
     for (ReplySink sink : session.closeSinks) {
       host.reply(sink, new Reply.SessionClosed(session.id));
     }
