@@ -6,6 +6,7 @@ import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.journal.Journal;
 import io.orbitkv.state.Effects;
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Host {
   /** Column bytes that one block adds to the facts of a publish beside its key. */
-  static final int BLOCK_COLUMN_BYTES = 48;
+  static final int BLOCK_COLUMN_BYTES = Journal.BLOCK_COLUMN_BYTES;
 
   private record Answer(ReplySink sink, Reply reply) {}
 

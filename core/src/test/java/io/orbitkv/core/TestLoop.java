@@ -71,9 +71,13 @@ final class TestLoop {
   }
 
   TestLoop(HostConfig config, HostState recovered, FakeClock clock) {
+    this(config, recovered, clock, new FakeLog(recovered.position()));
+  }
+
+  TestLoop(HostConfig config, HostState recovered, FakeClock clock, FakeLog log) {
     this.clock = clock;
     this.state = recovered;
-    this.log = new FakeLog(recovered.position());
+    this.log = log;
     this.extents = new ExtentAllocator(config.poolBytes(), recovered.nextExtentGeneration());
     this.pool = MemorySegment.ofArray(new byte[(int) config.poolBytes()]);
     this.loop =
