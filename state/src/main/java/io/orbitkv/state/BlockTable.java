@@ -22,6 +22,12 @@ final class BlockTable {
   private static final long PIN_PART = 0x35F1B28D694C0E77L;
   private static final long STATE_PART = 0x4E7A93C15D20B8F6L;
 
+  /** Keys whose lookups run side by side. */
+  private static final int BATCH = SlotIndex.BATCH;
+
+  private final long[] hashes = new long[BATCH];
+  private final int[] candidates = new int[BATCH];
+
   private BlockChunk[] chunks = new BlockChunk[16];
   private int chunkCount;
   private GroupRow[] rows = new GroupRow[16];
@@ -88,28 +94,58 @@ final class BlockTable {
   }
 
   /**
-   * The leading run of sealed blocks.
+   * The leading run of sealed blocks among the keys from index {@code from}.
    *
    * @return its length; the slots are in {@code slots} from 0
    */
   int findPrefix(GroupRow group, Keys keys, int from, int[] slots) {
     int count = Math.min(keys.size() - from, slots.length);
-    byte[] packed = keys.packed();
-    int length = keys.keyBytes();
-    int guess = -1;
-    for (int i = 0; i < count; i++) {
-      int offset = keys.offset(from + i);
-      int slot = guess;
-      if (slot < 0 || !findableAs(slot, group, packed, offset, length)) {
-        slot = find(group, packed, offset, length);
+    int done = 0;
+    while (done < count) {
+      int batch = Math.min(BATCH, count - done);
+      findBatch(group, keys, from + done, batch, slots, done);
+      for (int end = done + batch; done < end; done++) {
+        if (slots[done] < 0 || state(slots[done]) != BlockChunk.SEALED) {
+          return done;
+        }
       }
-      if (slot < 0 || state(slot) != BlockChunk.SEALED) {
-        return i;
-      }
-      slots[i] = slot;
-      guess = slot + 1;
     }
     return count;
+  }
+
+  /** The slot of every key from index {@code from}, or -1, into {@code slots} from 0. */
+  void findAll(GroupRow group, Keys keys, int from, int count, int[] slots) {
+    for (int done = 0; done < count; done += BATCH) {
+      findBatch(group, keys, from + done, Math.min(BATCH, count - done), slots, done);
+    }
+  }
+
+  /**
+   * Looks behind the slot before first. Where that fails, a miss of the cache costs more than all
+   * else, so the loads that will miss are begun for the whole batch before the first is waited for.
+   */
+  private void findBatch(
+      GroupRow group, Keys keys, int from, int count, int[] slots, int slotsFrom) {
+    byte[] packed = keys.packed();
+    int length = keys.keyBytes();
+    int guess = slotsFrom == 0 ? -1 : slots[slotsFrom - 1] + 1;
+    int at = 0;
+    while (at < count
+        && guess > 0
+        && findableAs(guess, group, packed, keys.offset(from + at), length)) {
+      slots[slotsFrom + at++] = guess++;
+    }
+    for (int i = at; i < count; i++) {
+      hashes[i] = Mix.bytes(group.seed, packed, keys.offset(from + i), length);
+    }
+    byKey.candidates(hashes, at, count, candidates);
+    for (int i = at; i < count; i++) {
+      int slot = candidates[i];
+      if (slot >= 0 && !findableAs(slot, group, packed, keys.offset(from + i), length)) {
+        slot = find(group, hashes[i], packed, keys.offset(from + i), length);
+      }
+      slots[slotsFrom + i] = slot;
+    }
   }
 
   /** The slot of a block, or -1 when there is none with this id. */
@@ -299,10 +335,11 @@ final class BlockTable {
 
   /** The block is found no more; without a pin it is gone at once. */
   void evict(int slot, Effects effects) {
-    byKey.remove(keyHash(slot), slot);
+    long hash = keyHash(slot);
+    byKey.remove(hash, slot);
     become(slot, BlockChunk.EVICTED);
     if (pins(slot) == 0) {
-      vanish(slot, effects);
+      vanish(slot, hash, effects);
     }
   }
 
@@ -319,17 +356,18 @@ final class BlockTable {
     int at = slot & BlockChunk.MASK;
     digest -= pinPart(chunk.blockId[at]);
     if (--chunk.pins[at] == 0 && chunk.state[at] == BlockChunk.EVICTED) {
-      vanish(slot, effects);
+      vanish(slot, keyHash(slot), effects);
     }
   }
 
   /** A block whose last slice was given back before it was sealed: nothing of it is left. */
   void forget(int slot) {
-    byKey.remove(keyHash(slot), slot);
-    vanish(slot, Effects.NONE);
+    long hash = keyHash(slot);
+    byKey.remove(hash, slot);
+    vanish(slot, hash, Effects.NONE);
   }
 
-  private void vanish(int slot, Effects effects) {
+  private void vanish(int slot, long keyHash, Effects effects) {
     BlockChunk chunk = chunk(slot);
     int at = slot & BlockChunk.MASK;
     for (int slice = 0; slice < chunk.slices; slice++) {
@@ -338,7 +376,7 @@ final class BlockTable {
       }
     }
     long blockId = chunk.blockId[at];
-    digest -= identityPart(blockId, keyHash(slot), chunk.reservedAt[at]);
+    digest -= identityPart(blockId, keyHash, chunk.reservedAt[at]);
     digest -= statePart(blockId, chunk.state[at]);
     blocksByState[chunk.state[at]]--;
     rows[chunk.row[at]].blocks--;
@@ -446,7 +484,7 @@ final class BlockTable {
   }
 
   private static long identityPart(long blockId, long keyHash, long position) {
-    return Mix.chain(Mix.chain(blockId ^ ID_PART, keyHash), position);
+    return Mix.mix(Mix.chain(Mix.chain(blockId ^ ID_PART, keyHash), position));
   }
 
   private static long statePart(long blockId, byte state) {
@@ -464,7 +502,7 @@ final class BlockTable {
     hash = Mix.chain(hash, chunk.offset[at]);
     hash = Mix.chain(hash, chunk.generation[at]);
     hash = Mix.chain(hash, chunk.extentBytes[at]);
-    return Mix.chain(hash, chunk.checksum[at]);
+    return Mix.mix(Mix.chain(hash, chunk.checksum[at]));
   }
 
   private BlockChunk chunk(int slot) {

@@ -66,7 +66,7 @@ public final class BoundNamespace {
 
   long digestPart() {
     long hash = Mix.chain(Mix.chain(Mix.chain(id, name), shardCount), position);
-    return Mix.chain(hash, format.canonicalText());
+    return Mix.mix(Mix.chain(hash, format.canonicalText()));
   }
 
   @Override

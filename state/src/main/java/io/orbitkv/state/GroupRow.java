@@ -22,7 +22,7 @@ final class GroupRow {
     this.groupId = groupId;
     this.replicated = replicated;
     this.slices = replicated ? 1 : shardCount;
-    this.seed = Mix.chain(Mix.mix(namespaceId), groupId);
+    this.seed = Mix.mix(Mix.chain(Mix.mix(namespaceId), groupId));
   }
 
   /** Which slice holds the bytes of a shard. */

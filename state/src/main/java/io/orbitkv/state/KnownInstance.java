@@ -46,7 +46,7 @@ public final class KnownInstance {
 
   long digestPart() {
     long hash = Mix.chain(Mix.chain(Mix.chain(id ^ 0x1A57A9CEL, name), namespaceId), position);
-    return Mix.chain(hash, atMicros);
+    return Mix.mix(Mix.chain(hash, atMicros));
   }
 
   @Override

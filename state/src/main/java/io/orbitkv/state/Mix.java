@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 final class Mix {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
   private static final long WORD_FACTOR = 0xD6E8FEB86659FD93L;
+  private static final long CHAIN_FACTOR = 0xA0761D6478BD642FL;
   private static final VarHandle LONGS =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
@@ -25,9 +26,12 @@ final class Mix {
     return mixed ^ (mixed >>> 31);
   }
 
-  /** Adds a value to a hash; the order of values matters. */
+  /**
+   * Adds a value to a hash; the order of values matters. Cheap, and therefore not yet well mixed:
+   * whoever sums hashes up passes the last one through {@link #mix}.
+   */
   static long chain(long hash, long value) {
-    return mix((hash ^ value) + GOLDEN);
+    return Long.rotateLeft((hash ^ value) * CHAIN_FACTOR, 29) + GOLDEN;
   }
 
   static long chain(long hash, String text) {

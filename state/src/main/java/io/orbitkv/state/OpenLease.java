@@ -45,6 +45,6 @@ public record OpenLease(
   long digestPart() {
     long hash = Mix.chain(Mix.chain(Mix.chain(id ^ 0x1EA5E000L, sessionId), request), ticketId);
     hash = Mix.chain(Mix.chain(Mix.chain(hash, expiresAtMicros), position), atMicros);
-    return chain(hash, held);
+    return Mix.mix(chain(hash, held));
   }
 }

@@ -25,6 +25,6 @@ public record OpenPublish(
     long hash = Mix.chain(Mix.chain(id ^ 0x9B115400L, sessionId), request);
     hash = Mix.chain(Mix.chain(hash, ((long) namespaceId << 32) | groupId), shard);
     hash = Mix.chain(Mix.chain(Mix.chain(hash, extentBytes), position), atMicros);
-    return Mix.chain(hash, blocks);
+    return Mix.mix(Mix.chain(hash, blocks));
   }
 }

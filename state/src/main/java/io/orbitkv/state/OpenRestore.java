@@ -26,6 +26,6 @@ public record OpenRestore(
   long digestPart() {
     long hash = Mix.chain(Mix.chain(id ^ 0x4E570400L, sessionId), leaseId);
     hash = Mix.chain(Mix.chain(hash, blocks), bytes);
-    return OpenLease.chain(Mix.chain(Mix.chain(hash, position), atMicros), held);
+    return Mix.mix(OpenLease.chain(Mix.chain(Mix.chain(hash, position), atMicros), held));
   }
 }

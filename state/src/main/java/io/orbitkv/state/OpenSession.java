@@ -100,7 +100,7 @@ public final class OpenSession {
     long hash = Mix.chain(Mix.chain(id ^ 0x5E5510E0L, instance.id()), shard);
     hash = Mix.chain(Mix.chain(hash, role.name()), ((long) pid << 32) ^ uid);
     hash = Mix.chain(Mix.chain(hash, position), atMicros);
-    return Mix.chain(hash, supersededBy);
+    return Mix.mix(Mix.chain(hash, supersededBy));
   }
 
   @Override

@@ -12,6 +12,6 @@ public record OpenTicket(
 
   long digestPart() {
     long hash = Mix.chain(Mix.chain(id ^ 0x71C4E700L, sessionId), request);
-    return Mix.chain(Mix.chain(Mix.chain(hash, position), atMicros), awaited);
+    return Mix.mix(Mix.chain(Mix.chain(Mix.chain(hash, position), atMicros), awaited));
   }
 }

@@ -21,8 +21,12 @@ final class SlotIndex {
   private static final int SEGMENT_SHIFT = 56;
   private static final int FIRST_CAPACITY = 8;
 
+  /** The most hashes that {@link #candidates} takes. */
+  static final int BATCH = 32;
+
   private final long[][] segments = new long[SEGMENTS][];
   private final int[] used = new int[SEGMENTS];
+  private final long[] entries = new long[BATCH];
   private long capacity;
 
   SlotIndex() {
@@ -51,6 +55,22 @@ final class SlotIndex {
         return (int) entry - 1;
       }
       at = next(at, segment.length);
+    }
+  }
+
+  /**
+   * The first slot of each hash from index {@code from} to {@code to}, or -1, as {@link #find} with
+   * {@code skip} 0. The first probes of all hashes are read before any of them is looked at.
+   */
+  void candidates(long[] hashes, int from, int to, int[] slots) {
+    for (int i = from; i < to; i++) {
+      long[] segment = segments[(int) (hashes[i] >>> SEGMENT_SHIFT)];
+      entries[i] = segment[home((int) hashes[i], segment.length)];
+    }
+    for (int i = from; i < to; i++) {
+      long entry = entries[i];
+      boolean first = (int) (entry >>> 32) == (int) hashes[i];
+      slots[i] = entry == 0 ? -1 : first ? (int) entry - 1 : find(hashes[i], 0);
     }
   }
 

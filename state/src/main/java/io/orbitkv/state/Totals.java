@@ -123,6 +123,6 @@ public final class Totals {
         hash = Mix.chain(hash, value);
       }
     }
-    return hash;
+    return Mix.mix(hash);
   }
 }
