@@ -1,0 +1,178 @@
+"""One registered session: its connection, its channel, and the requests it has outstanding.
+
+Guarded by its link's lock. Lives until the connection is lost or closed; nothing of it carries over to the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from orbitkv.channel import Channel
+from orbitkv.control import ControlConnection, Hello, Registered
+from orbitkv.pending import Pending, TicketState
+from orbitkv.results import Loading, Ready, Refused, Ticket
+from orbitkv.wire import WireError
+from orbitkv.wire.rings import CANCEL_BY_REQUEST, MORE, NO_SLOT, NOTICE, Completion, Op, Status
+
+MAX_KEPT_TICKETS = 4096
+"""Tickets whose NOTICE has come but that nobody polled; the oldest is forgotten beyond this."""
+
+_NO_PAYLOAD = memoryview(b"")
+
+
+class Session:
+    def __init__(self, control: ControlConnection, hello: Hello, registered: Registered) -> None:
+        self.channel = Channel(registered)
+        self.control = control
+        self.hello = hello
+        self.session_id = registered.session_id
+        self.instance_id = registered.instance_id
+        self.epoch = registered.epoch
+        self.max_outstanding = min(hello.limits.max_outstanding, registered.geometry.entries)
+        self._pending: dict[int, Pending[Any]] = {}
+        self._awaiting_notice: dict[int, TicketState] = {}
+        self._tickets: dict[int, TicketState] = {}
+        self._free_slots = list(range(registered.geometry.slot_count - 1, -1, -1))
+        self._generations = [0] * registered.geometry.slot_count
+        self._last_request_id = 0
+
+    def close(self) -> None:
+        self.control.close()
+        self.channel.close()
+
+    @property
+    def outstanding(self) -> int:
+        return len(self._pending) + len(self._awaiting_notice)
+
+    def can_submit(self, needs_slot: bool) -> bool:
+        return (
+            self.outstanding < self.max_outstanding
+            and (not needs_slot or bool(self._free_slots))
+            and self.channel.has_room()
+        )
+
+    def submit(
+        self,
+        pending: Pending[Any],
+        flags: int = 0,
+        handle: int = 0,
+        timeout_millis: int = 0,
+        write: Callable[[memoryview], int] | None = None,
+    ) -> None:
+        """Submits, where `can_submit` said yes. `write` puts the payload into the slot and returns its length."""
+        slot, generation, length = NO_SLOT, 0, 0
+        if write is not None:
+            slot = self._free_slots.pop()
+            try:
+                length = write(self.channel.payload_of(slot))
+            except BaseException:
+                self._free_slots.append(slot)
+                raise
+            generation = self._generations[slot] = self._generations[slot] + 1
+            self.channel.stamp(slot, generation)
+        self._last_request_id += 1
+        pending.request_id = self._last_request_id
+        pending.session_id = self.session_id
+        pending.slot = slot
+        pending.generation = generation
+        self._pending[pending.request_id] = pending
+        self.channel.submit(
+            pending.op, flags, slot, length, pending.request_id, generation, handle, timeout_millis
+        )
+
+    def drain(self) -> bool:
+        """Takes in what the Manager has answered; whether there was anything. WireError when it makes no sense."""
+        completions = self.channel.look()
+        if not completions:
+            return False
+        for completion in completions:
+            if completion.flags & NOTICE:
+                self._notice(completion)
+            else:
+                self._complete(completion)
+        self.channel.taken(len(completions))
+        return True
+
+    def _complete(self, completion: Completion) -> None:
+        pending = self._pending.get(completion.request_id)
+        if pending is None:
+            raise WireError(f"a completion of request {completion.request_id}, which is not outstanding")
+        slot = completion.slot
+        if (completion.op, slot, completion.slot_generation) != (pending.op, pending.slot, pending.generation):
+            raise WireError(f"a completion that does not match request {completion.request_id}")
+        if slot == NO_SLOT:
+            if completion.payload_bytes:
+                raise WireError("a completion with a payload but no slot")
+            pending.settle(completion, _NO_PAYLOAD, self)
+        else:
+            with self.channel.payload_of(slot)[: completion.payload_bytes] as payload:
+                pending.settle(completion, payload, self)
+            self._free_slots.append(slot)
+        del self._pending[completion.request_id]
+        if pending.abandoned:
+            self._undo(pending)
+
+    def _undo(self, pending: Pending[Any]) -> None:
+        """Gives back what a query got that nobody waits for any more. Without room it expires by itself."""
+        if not self.can_submit(needs_slot=False):
+            return
+        match pending.result:
+            case Ready(lease=lease):
+                self.submit(Pending(pending.link, Op.RELEASE, ignore_answer), 0, lease.lease_id)
+            case Loading(ticket=ticket):
+                self.submit(Pending(pending.link, Op.CANCEL, ignore_answer), 0, ticket.ticket_id)
+            case _:
+                pass
+
+    def cancel_request(self, pending: Pending[Any]) -> None:
+        """Asks the Manager to end a request that nobody waits for any more, if there is room to ask."""
+        if self.can_submit(needs_slot=False):
+            cancel = Pending(pending.link, Op.CANCEL, ignore_answer)
+            self.submit(cancel, CANCEL_BY_REQUEST, pending.request_id)
+
+    def open_ticket(self, completion: Completion) -> Loading:
+        """A query's LOADING: its NOTICE follows."""
+        if not completion.flags & MORE or completion.handle == 0:
+            raise WireError("a query is LOADING without a ticket or without a NOTICE to follow")
+        ticket = Ticket(completion.handle, self.epoch, self.session_id, completion.request_id)
+        state = TicketState(ticket)
+        self._awaiting_notice[completion.request_id] = state
+        if len(self._tickets) >= MAX_KEPT_TICKETS:
+            oldest = next((key for key, kept in self._tickets.items() if kept.known), None)
+            if oldest is not None:
+                del self._tickets[oldest]
+        self._tickets[ticket.ticket_id] = state
+        return Loading(ticket)
+
+    def _notice(self, completion: Completion) -> None:
+        state = self._awaiting_notice.pop(completion.request_id, None)
+        if state is None or completion.op != Op.QUERY or completion.handle != state.ticket.ticket_id:
+            raise WireError(f"a NOTICE of request {completion.request_id}, which waits for none")
+        if completion.slot != NO_SLOT:
+            raise WireError("a NOTICE with a slot")
+        state.notice = completion
+
+    def ticket(self, ticket_id: int) -> TicketState | None:
+        return self._tickets.get(ticket_id)
+
+    def forget_ticket(self, ticket_id: int) -> None:
+        state = self._tickets.get(ticket_id)
+        if state is not None and state.known:
+            del self._tickets[ticket_id]
+
+    def lose_all(self, refusal: Refused) -> None:
+        """Ends everything outstanding: the connection is gone."""
+        for pending in self._pending.values():
+            pending.refuse(refusal)
+        for state in self._tickets.values():
+            if not state.known:
+                state.lost = refusal
+        self._pending.clear()
+        self._awaiting_notice.clear()
+
+
+def ignore_answer(completion: Completion, payload: memoryview, session: Session) -> Status:
+    """For requests whose answer nobody needs."""
+    del payload, session
+    return Status.OK if completion.status == Status.OK else Status.REFUSED
