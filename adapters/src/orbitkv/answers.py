@@ -104,12 +104,18 @@ def _answered(completion: Completion, payload: memoryview, session: Session) -> 
             lease = Lease(answer.lease_id, session.epoch, session.session_id, answer.lease_millis)
             return Ready(lease, answer.start_token, answer.boundary_token, answer.groups, answer.boundaries)
         case Status.MISS:
-            answer = decode_answer(payload)
-            return Miss(answer.start_token, answer.groups, completion.code)
+            return _miss(completion, payload)
         case Status.CANCELLED:
             return Cancelled(completion.code)
         case _:
             return _unsuccessful(completion, payload)
+
+
+def _miss(completion: Completion, payload: memoryview) -> Miss:
+    answer = decode_answer(payload)
+    if answer.lease_id != 0 or answer.boundary_token != answer.start_token or answer.boundaries:
+        raise WireError("a MISS with a lease or a boundary")
+    return Miss(answer.start_token, answer.groups, completion.code)
 
 
 def notice_result(notice: Completion) -> QueryResult:
@@ -127,8 +133,7 @@ def discover_result(completion: Completion, payload: memoryview, session: Sessio
                 raise WireError("an answer to DISCOVER with a lease")
             return Discovered(answer.start_token, answer.boundary_token, answer.groups, answer.boundaries)
         case Status.MISS:
-            answer = decode_answer(payload)
-            return Miss(answer.start_token, answer.groups, completion.code)
+            return _miss(completion, payload)
         case _:
             return _unsuccessful(completion, payload)
 
