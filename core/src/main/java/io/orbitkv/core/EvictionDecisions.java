@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Blocks that leave for another reason than room for a publish: the policy does not want them, they
  * were never sealed, their bytes are damaged, or an operator asks. An operator's eviction walks the
- * slots a few thousand at a time between other commands, so that dropping a million blocks stalls
+ * slots some hundred at a time between other commands, so that dropping a million blocks stalls
  * nobody.
  */
 final class EvictionDecisions {
-  private static final int SLOTS_PER_STEP = 4_096;
+  private static final int SLOTS_PER_STEP = 512;
   private static final int MAX_SWEEPS = 16;
 
   private final Host host;

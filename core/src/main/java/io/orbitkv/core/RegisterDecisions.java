@@ -149,6 +149,9 @@ final class RegisterDecisions {
       return badField(
           RefusalCode.BAD_VALUE, "format", "must be given unless attachTo is, and not with it");
     }
+    if (command.buffers() != null && command.attachTo() != 0) {
+      return badField(RefusalCode.BAD_VALUE, "buffers", "must not be given with attachTo");
+    }
     Checked<Namespace> name = Namespace.of(command.namespace());
     return name.refusal()
         .map(field -> badField(RefusalCode.BAD_VALUE, "namespace", field.problem()))
