@@ -54,6 +54,7 @@ class Code(enum.IntEnum):
     RANGE_NOT_LEASED = 141
     MISALIGNED = 142
     TOO_MANY_KEYS = 143
+    TICKET_PENDING = 144
     POOL_FULL = 200
     BUDGET_GLOBAL = 201
     BUDGET_INSTANCE = 202
@@ -75,6 +76,7 @@ class Code(enum.IntEnum):
     BUFFER_KIND = 400
     DRAINING = 401
     STARTING = 402
+    PREDECESSOR_DRAINING = 403
     DISCONNECTED = 490
     DEADLINE = 491
     VERIFY_FAILED = 500
@@ -116,6 +118,7 @@ _REMEDIES: dict[int, str] = {
     Code.RANGE_NOT_LEASED: "restore only ranges of the lease",
     Code.MISALIGNED: "align to the group's pageTokens",
     Code.TOO_MANY_KEYS: "split the request",
+    Code.TICKET_PENDING: "cancel the pending ticket, or query again under its name",
     Code.POOL_FULL: "retry later, or enlarge the pool",
     Code.BUDGET_GLOBAL: "retry later, or raise the budget",
     Code.BUDGET_INSTANCE: "release leases, or raise the budget",
@@ -137,6 +140,7 @@ _REMEDIES: dict[int, str] = {
     Code.BUFFER_KIND: "register a HOST buffer",
     Code.DRAINING: "go on without the cache, reconnect later",
     Code.STARTING: "retry later",
+    Code.PREDECESSOR_DRAINING: "retry later",
     Code.DISCONNECTED: "go on without the cache",
     Code.DEADLINE: "go on without the cache",
     Code.VERIFY_FAILED: "recompute, check the host's memory",

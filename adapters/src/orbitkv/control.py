@@ -225,7 +225,7 @@ class ControlConnection:
         return reply if isinstance(reply, Refused) else hello_of(reply.fields)
 
     def register(self, fields: Mapping[str, object], fds: Sequence[int]) -> Registered | Refused:
-        reply = self.request(FrameType.REGISTER, fields, fds)
+        reply = self.request(FrameType.REGISTER, fields, fds, DRAIN_SECONDS)
         if isinstance(reply, Refused):
             return reply
         try:
