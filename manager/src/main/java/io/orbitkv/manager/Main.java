@@ -3,6 +3,7 @@ package io.orbitkv.manager;
 import io.orbitkv.manager.cli.CompletionCommand;
 import io.orbitkv.manager.cli.ExitCode;
 import io.orbitkv.manager.cli.Failure;
+import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.VersionCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
     scope = ScopeType.LOCAL,
     versionProvider = VersionCommand.Provider.class,
     subcommands = {
+      ReplayCommand.class,
       CompletionCommand.class,
       VersionCommand.class,
       HelpCommand.class,
