@@ -39,7 +39,6 @@ from orbitkv.control import Registered
 from orbitkv.wire.rings import NO_SLOT, Completion, Op, Submission
 
 LAUNCHER = os.environ.get("ORBITKV_LAUNCHER", "")
-NO_LAUNCHER = "ORBITKV_LAUNCHER names no launcher to start a Manager with"
 START_SECONDS = 60.0
 PAGE_TOKENS = 64
 BLOCK_COUNT = 64
@@ -249,9 +248,15 @@ def expect_not_refused(answer: T | Refused) -> T:
 
 
 class ContractCase(unittest.TestCase):
-    """A test against the Manager of its module, with an instance and a namespace of its own."""
+    """A test against the Manager of the suite, with an instance and a namespace of its own."""
 
     daemon: Daemon
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.daemon = Daemon()
+        cls.addClassCleanup(cls.daemon.stop)
+        cls.daemon.start()
 
     @property
     def name(self) -> str:

@@ -1,9 +1,16 @@
 package io.orbitkv.manager;
 
+import io.orbitkv.manager.cli.BlocksCommand;
 import io.orbitkv.manager.cli.CompletionCommand;
+import io.orbitkv.manager.cli.DoctorCommand;
+import io.orbitkv.manager.cli.EvictCommand;
 import io.orbitkv.manager.cli.ExitCode;
 import io.orbitkv.manager.cli.Failure;
-import io.orbitkv.manager.cli.ReplayCommand;
+import io.orbitkv.manager.cli.InstancesCommand;
+import io.orbitkv.manager.cli.LeasesCommand;
+import io.orbitkv.manager.cli.ManagerCommand;
+import io.orbitkv.manager.cli.SessionsCommand;
+import io.orbitkv.manager.cli.StatusCommand;
 import io.orbitkv.manager.cli.VersionCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -27,7 +34,14 @@ import picocli.CommandLine.Spec;
     scope = ScopeType.LOCAL,
     versionProvider = VersionCommand.Provider.class,
     subcommands = {
-      ReplayCommand.class,
+      ManagerCommand.class,
+      StatusCommand.class,
+      InstancesCommand.class,
+      SessionsCommand.class,
+      LeasesCommand.class,
+      BlocksCommand.class,
+      EvictCommand.class,
+      DoctorCommand.class,
       CompletionCommand.class,
       VersionCommand.class,
       HelpCommand.class,
@@ -51,6 +65,7 @@ public final class Main implements Runnable {
   /** The whole command line, also for tests and for generating the shell completion. */
   public static CommandLine commandLine() {
     CommandLine root = new CommandLine(new Main());
+    ManagerCommand.addOptions(subcommand(root, "manager"));
     root.setCaseInsensitiveEnumValuesAllowed(true);
     root.setUsageHelpAutoWidth(true);
     root.setExecutionExceptionHandler(
@@ -66,6 +81,14 @@ public final class Main implements Runnable {
           throw thrown;
         });
     return root;
+  }
+
+  private static CommandSpec subcommand(CommandLine root, String name) {
+    CommandLine command = root.getSubcommands().get(name);
+    if (command == null) {
+      throw new IllegalStateException("there is no command " + name);
+    }
+    return command.getCommandSpec();
   }
 
   /** Without a command there is nothing to do but to say so. */

@@ -1,0 +1,378 @@
+package io.orbitkv.manager;
+
+import io.orbitkv.core.Clock;
+import io.orbitkv.core.Command;
+import io.orbitkv.core.Inspection;
+import io.orbitkv.core.LoopBroken;
+import io.orbitkv.core.LoopThread;
+import io.orbitkv.core.ManagerLoop;
+import io.orbitkv.core.Reply;
+import io.orbitkv.core.copy.CopyWorkers;
+import io.orbitkv.core.pool.PinnedPool;
+import io.orbitkv.ffi.NativeException;
+import io.orbitkv.journal.Journal;
+import io.orbitkv.journal.Recovered;
+import io.orbitkv.journal.Recovery;
+import io.orbitkv.journal.RecoveryReport;
+import io.orbitkv.manager.config.DaemonConfig;
+import io.orbitkv.manager.config.Quantity;
+import io.orbitkv.manager.endpoint.Endpoint;
+import io.orbitkv.manager.http.HttpEndpoint;
+import io.orbitkv.manager.http.OperatorApi;
+import io.orbitkv.manager.metrics.ChannelMetrics;
+import io.orbitkv.manager.metrics.LatencyHistogram;
+import io.orbitkv.state.HostState;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The Manager of a host, put together: journal, pool, loop, copy workers, endpoint.
+ *
+ * <p>It starts in the order in which each part needs the one before: the journal's lock and its
+ * recovery, the pool, the loop and its epoch, and the socket last, so that whoever can connect is
+ * served. It stops in the reverse order.
+ */
+public final class Daemon implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
+
+  private static final Duration EPOCH_LIMIT = Duration.ofSeconds(60);
+  private static final Duration DRAIN_LIMIT = Duration.ofSeconds(3);
+
+  private final DaemonConfig config;
+  private final ChannelMetrics metrics = new ChannelMetrics();
+  private final LatencyHistogram appends = new LatencyHistogram();
+  private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
+  private final long startedNanos = System.nanoTime();
+
+  private final HostState state;
+  private final Journal journal;
+  private final RecoveryReport recovery;
+  private final PinnedPool pool;
+  private final Endpoint endpoint;
+  private final LoopThread loopThread;
+  private final LoopClient loop;
+  private final HealthCheck health;
+  private final long epoch;
+  private final Optional<HttpEndpoint> http;
+  private boolean stopped;
+
+  /**
+   * Starts a daemon; when this returns it serves.
+   *
+   * @param fatal told when the daemon cannot go on; it should end the process
+   */
+  public static Daemon start(DaemonConfig config, Consumer<Throwable> fatal) throws StartFailure {
+    return new Daemon(config, fatal);
+  }
+
+  private Daemon(DaemonConfig config, Consumer<Throwable> fatal) throws StartFailure {
+    this.config = config;
+    boolean started = false;
+    try {
+      Recovered.Opened opened = openJournal(config);
+      state = opened.state();
+      journal = opened.journal();
+      recovery = opened.report();
+      toClose.push(journal);
+      logRecovery(recovery);
+      pool = mapPool(config, state.nextExtentGeneration());
+      toClose.push(pool);
+      endpoint = createEndpoint(config, metrics);
+      toClose.push(endpoint);
+      loop = new LoopClient(endpoint.commands());
+      health = new HealthCheck(journal, endpoint.idle(), config.host(), this::uptimeMillis);
+      CopyWorkers copies =
+          new CopyWorkers(
+              config.copyWorkers(), config.host().maxCopiesInFlight(), endpoint.idle()::wake);
+      toClose.push(copies);
+      ManagerLoop managerLoop =
+          new ManagerLoop(
+              config.host(),
+              Version.TEXT,
+              state,
+              new TimedLog(journal, appends),
+              Clock.SYSTEM,
+              endpoint.source(),
+              config.host().eviction().create(config.host().poolBytes()),
+              pool.extents(),
+              pool.memory(),
+              copies,
+              endpoint.listener());
+      loopThread = new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));
+      loopThread.start();
+      epoch = awaitEpoch();
+      http = serveHttp();
+      bind(fatal);
+      started = true;
+      logServing();
+    } finally {
+      if (!started) {
+        closeAll();
+      }
+    }
+  }
+
+  // ---- parts -----------------------------------------------------------------------------------
+
+  private static Recovered.Opened openJournal(DaemonConfig config) throws StartFailure {
+    Path dir = config.journalDir();
+    try {
+      long nowMicros = Clock.SYSTEM.wallMicros();
+      return switch (Recovery.open(
+          dir, config.journal().withReserver(new DiskSpace()), nowMicros)) {
+        case Recovered.Opened opened -> opened;
+        case Recovered.Refused refused ->
+            throw new StartFailure(refused.code() + ": " + refused.message(), refused.remedy());
+      };
+    } catch (IOException failed) {
+      throw new StartFailure(
+          "the journal in %s cannot be opened: %s".formatted(dir, failed),
+          "choose a directory that this user can write, with --journal",
+          failed);
+    }
+  }
+
+  private static PinnedPool mapPool(DaemonConfig config, long firstGeneration) throws StartFailure {
+    long bytes = config.host().poolBytes();
+    try {
+      PinnedPool pool = PinnedPool.map(bytes, config.poolOptions(), firstGeneration);
+      for (String line : pool.description().split("\n", -1)) {
+        LOG.info("pool: {}", line);
+      }
+      return pool;
+    } catch (NativeException refused) {
+      throw new StartFailure(
+          "no pool of %s: %s".formatted(Quantity.bytesText(bytes), refused.getMessage()),
+          "choose a smaller --pool-size, or free memory",
+          refused);
+    }
+  }
+
+  private static Endpoint createEndpoint(DaemonConfig config, ChannelMetrics metrics)
+      throws StartFailure {
+    try {
+      return new Endpoint(config.endpoint(), Clock.SYSTEM, config.spinNanos(), metrics);
+    } catch (NativeException scarce) {
+      throw new StartFailure(
+          "no descriptors for the endpoint: " + scarce.getMessage(),
+          "raise the limit of open files (ulimit -n)",
+          scarce);
+    }
+  }
+
+  private long awaitEpoch() throws StartFailure {
+    Optional<Inspection.Answer> answer = loop.inspect(new Inspection.Status(), EPOCH_LIMIT);
+    if (answer.isPresent() && answer.get() instanceof Inspection.StatusAnswer status) {
+      return status.epoch();
+    }
+    throw new StartFailure(
+        "the loop did not begin its epoch within " + EPOCH_LIMIT.toSeconds() + " s",
+        "look at the log above; the journal's disk may be too slow");
+  }
+
+  private Optional<HttpEndpoint> serveHttp() throws StartFailure {
+    if (config.http().isEmpty()) {
+      return Optional.empty();
+    }
+    InetSocketAddress address = config.http().get();
+    try {
+      HttpEndpoint endpointOfOperators = new HttpEndpoint(address);
+      toClose.push(endpointOfOperators);
+      new OperatorApi(this).addTo(endpointOfOperators);
+      endpointOfOperators.start();
+      return Optional.of(endpointOfOperators);
+    } catch (IOException refused) {
+      throw new StartFailure(
+          "HTTP cannot be served at %s: %s".formatted(address, refused.getMessage()),
+          "choose another --http-addr, port 0 for any, or off",
+          refused);
+    }
+  }
+
+  private void bind(Consumer<Throwable> fatal) throws StartFailure {
+    String path = config.endpoint().socketPath();
+    try {
+      Path folder = Path.of(path).toAbsolutePath().getParent();
+      if (folder != null && !Files.isDirectory(folder)) {
+        Files.createDirectories(
+            folder,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      }
+      endpoint.serve(epoch, health::report, fatal);
+    } catch (NativeException refused) {
+      throw new StartFailure(
+          "the socket cannot be served: " + refused.getMessage(),
+          "stop the other daemon, or give this one a --socket and --journal of its own",
+          refused);
+    } catch (IOException failed) {
+      throw new StartFailure(
+          "the folder of " + path + " cannot be made: " + failed,
+          "choose a --socket in a folder that this user can write",
+          failed);
+    }
+  }
+
+  // ---- what others see -------------------------------------------------------------------------
+
+  public DaemonConfig config() {
+    return config;
+  }
+
+  /** This run's number. */
+  public long epoch() {
+    return epoch;
+  }
+
+  /** The way to ask the loop. */
+  public LoopClient loop() {
+    return loop;
+  }
+
+  /** How the daemon is, without asking the loop. */
+  public HealthCheck health() {
+    return health;
+  }
+
+  public Journal journal() {
+    return journal;
+  }
+
+  /** How the journal was recovered at the start. */
+  public RecoveryReport recovery() {
+    return recovery;
+  }
+
+  /** What kind of memory the pool is. */
+  public String poolDescription() {
+    return pool.description();
+  }
+
+  public ChannelMetrics metrics() {
+    return metrics;
+  }
+
+  /** How long appends to the journal took. */
+  public LatencyHistogram appends() {
+    return appends;
+  }
+
+  /** Where HTTP is served; empty if it is not. */
+  public Optional<InetSocketAddress> httpAddress() {
+    return http.map(HttpEndpoint::address);
+  }
+
+  public Endpoint endpoint() {
+    return endpoint;
+  }
+
+  /** The folded state; to be looked at on the loop thread only, see {@link LoopClient}. */
+  public HostState stateOnLoop() {
+    return state;
+  }
+
+  public long uptimeMillis() {
+    return (System.nanoTime() - startedNanos) / 1_000_000;
+  }
+
+  // ---- end -------------------------------------------------------------------------------------
+
+  /** Drains, ends the epoch and gives everything back; at most about 4 seconds. Idempotent. */
+  @Override
+  public void close() {
+    stop("stopped");
+  }
+
+  /**
+   * Like {@link #close}.
+   *
+   * @param reason for the journal
+   * @return whether the epoch ended in order
+   */
+  public synchronized boolean stop(String reason) {
+    if (stopped) {
+      return true;
+    }
+    stopped = true;
+    health.drain();
+    Optional<Reply> ended = loop.ask(sink -> new Command.Shutdown(reason, sink), DRAIN_LIMIT);
+    boolean inOrder = ended.orElse(null) instanceof Reply.ShutDown;
+    if (ended.orElse(null) instanceof Reply.ShutDown(long position)) {
+      LOG.info("epoch {} ended at journal position {}", epoch, position);
+    } else {
+      LOG.warn(
+          "epoch {} did not drain within {} s; the next start will close what is open",
+          epoch,
+          DRAIN_LIMIT.toSeconds());
+    }
+    try {
+      inOrder &= loopThread.join(Duration.ofMillis(500));
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      inOrder = false;
+    }
+    if (inOrder) {
+      closeAll();
+    }
+    return inOrder;
+  }
+
+  private void closeAll() {
+    for (AutoCloseable part; (part = toClose.poll()) != null; ) {
+      try {
+        part.close();
+      } catch (Exception failed) {
+        LOG.error("a part of the daemon did not close", failed);
+      }
+    }
+  }
+
+  private void broke(LoopBroken broken, Consumer<Throwable> fatal) {
+    LOG.error(
+        "BROKEN INVARIANT at journal position {}: {}. The daemon stops; keep {} and run: orbitkv"
+            + " replay {} --verify",
+        broken.position(),
+        broken.getMessage(),
+        config.journalDir(),
+        config.journalDir(),
+        broken);
+    fatal.accept(broken);
+  }
+
+  private static void logRecovery(RecoveryReport report) {
+    report.tail().ifPresent(tail -> LOG.warn("journal: cut a torn tail: {}", tail.describe()));
+    report.corruptions().forEach(each -> LOG.warn("journal: damage: {}", each.describe()));
+    report
+        .damagedCheckpoints()
+        .forEach(each -> LOG.warn("journal: a checkpoint cannot be used: {}", each));
+    report
+        .wrongDigests()
+        .forEach(each -> LOG.error("journal: a recorded digest differs from the fold: {}", each));
+  }
+
+  private void logServing() {
+    List<String> facts = new ArrayList<>();
+    facts.add("socket=" + config.endpoint().socketPath());
+    facts.add("pool=" + Quantity.bytesText(config.host().poolBytes()));
+    facts.add("journal=" + config.journalDir());
+    facts.add("position=" + recovery.lastPosition());
+    facts.add("epoch=" + epoch);
+    httpAddress()
+        .ifPresent(
+            at -> facts.add("http=" + at.getAddress().getHostAddress() + ":" + at.getPort()));
+    facts.add("recoveryMillis=" + recovery.millis());
+    facts.add("startMillis=" + uptimeMillis());
+    LOG.info("serving {}", String.join(" ", facts));
+  }
+}

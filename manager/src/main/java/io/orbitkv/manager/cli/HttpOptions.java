@@ -1,0 +1,85 @@
+package io.orbitkv.manager.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How the commands that look at a running daemon reach it, and how they print. */
+final class HttpOptions {
+  private static final int CONNECT_MILLIS = 2_000;
+  private static final int READ_MILLIS = 35_000;
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+  @Option(
+      names = "--http-addr",
+      paramLabel = "HOST:PORT",
+      defaultValue = "${env:ORBITKV_HTTP_ADDR:-127.0.0.1:9091}",
+      description = "Where the daemon serves HTTP; also ORBITKV_HTTP_ADDR. Default: 127.0.0.1:9091")
+  private String address = "127.0.0.1:9091";
+
+  @Option(names = "--json", description = "Print the daemon's JSON.")
+  boolean json;
+
+  /** Gets a path. */
+  JsonNode get(String path) {
+    return request("GET", path, null);
+  }
+
+  /** Posts to a path. */
+  JsonNode post(String path, @Nullable JsonNode body) {
+    return request("POST", path, body == null ? JSON.createObjectNode() : body);
+  }
+
+  static String encoded(String value) {
+    return URLEncoder.encode(value, StandardCharsets.UTF_8);
+  }
+
+  static void print(PrintWriter out, JsonNode node) {
+    try {
+      out.println(JSON.writeValueAsString(node));
+    } catch (JsonProcessingException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private JsonNode request(String method, String path, @Nullable JsonNode body) {
+    URI uri = URI.create("http://" + address + path);
+    try {
+      HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
+      connection.setConnectTimeout(CONNECT_MILLIS);
+      connection.setReadTimeout(READ_MILLIS);
+      connection.setRequestMethod(method);
+      if (body != null) {
+        connection.setDoOutput(true);
+        connection.setRequestProperty("Content-Type", "application/json");
+        connection.getOutputStream().write(JSON.writeValueAsBytes(body));
+      }
+      int status = connection.getResponseCode();
+      JsonNode answer =
+          JSON.readTree(status < 400 ? connection.getInputStream() : connection.getErrorStream());
+      JsonNode error = answer.path("error");
+      if (error.isObject()) {
+        throw new Failure(
+            error.path("code").asText() + ": " + error.path("message").asText(),
+            error.path("remedy").asText());
+      }
+      return answer;
+    } catch (IOException | IllegalArgumentException unreachable) {
+      throw new Failure(
+          "no daemon answers at " + address + ": " + unreachable.getMessage(),
+          "start one with: orbitkv manager; or name its address with --http-addr",
+          unreachable);
+    }
+  }
+}

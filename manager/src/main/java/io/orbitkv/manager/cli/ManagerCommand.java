@@ -1,0 +1,129 @@
+package io.orbitkv.manager.cli;
+
+import io.orbitkv.manager.Daemon;
+import io.orbitkv.manager.StartFailure;
+import io.orbitkv.manager.config.BadSetting;
+import io.orbitkv.manager.config.DaemonConfig;
+import io.orbitkv.manager.config.Setting;
+import io.orbitkv.manager.config.Settings;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgGroupSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code orbitkv manager}: runs the daemon in the foreground until SIGTERM or SIGINT. Its options
+ * are the {@link Setting}s.
+ */
+@Command(
+    name = "manager",
+    description = "Run the Manager of this host.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    customSynopsis =
+        "orbitkv manager [--socket PATH] [--pool-size SIZE] [--journal DIR] [OPTION...]",
+    footer = {
+      "",
+      "Every option has a variable (--pool-size is ORBITKV_POOL_SIZE) and a key of the same name",
+      "in the TOML file given by --config or ORBITKV_CONFIG (pool-size = \"4gb\").",
+      "A flag goes before a variable, a variable before the file, the file before the default.",
+      "Sizes are powers of 1024: 512mb, 4gb, 4gib. Times: 50us, 250ms, 5s, 30m, 12h, 7d.",
+      "",
+      "SIGTERM and SIGINT drain and end the daemon within 5 s.",
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:ended in order after a signal",
+      "1:could not start, or did not drain in time",
+      "2:wrong usage, or a setting that cannot be used",
+      "70:an invariant broke; the log names the journal position",
+    })
+public final class ManagerCommand implements Callable<Integer> {
+  /** EX_SOFTWARE of sysexits.h. */
+  public static final int BROKEN = 70;
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  /** Gives the command its options. */
+  public static void addOptions(CommandSpec spec) {
+    for (Setting.Group group : Setting.Group.values()) {
+      ArgGroupSpec.Builder options =
+          ArgGroupSpec.builder()
+              .heading("%n" + group.title() + ":%n")
+              .validate(false)
+              .exclusive(false)
+              .multiplicity("0..1");
+      for (Setting setting : Setting.values()) {
+        if (setting.group() == group) {
+          options.addArg(option(setting));
+        }
+      }
+      spec.addArgGroup(options.build());
+    }
+  }
+
+  private static OptionSpec option(Setting setting) {
+    OptionSpec.Builder option =
+        OptionSpec.builder(setting.flag())
+            .type(String.class)
+            .paramLabel(setting.label())
+            .description(setting.description(), "  Default: " + setting.defaultHelp());
+    return (setting.isSwitch() ? option.arity("0..1").fallbackValue("on") : option.arity("1"))
+        .build();
+  }
+
+  @Override
+  public Integer call() {
+    DaemonConfig config;
+    try {
+      config = DaemonConfig.of(Settings.resolve(flags(), System.getenv()));
+    } catch (BadSetting wrong) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
+    }
+    Logging.setUp(config.logLevel());
+    CountDownLatch ended = new CountDownLatch(1);
+    Daemon daemon;
+    try {
+      daemon = Daemon.start(config, _ -> Runtime.getRuntime().halt(BROKEN));
+    } catch (StartFailure failure) {
+      throw new Failure(String.valueOf(failure.getMessage()), failure.remedy(), failure);
+    }
+    Runtime.getRuntime()
+        .addShutdownHook(Thread.ofPlatform().name("orbitkv-stop").unstarted(() -> stop(daemon)));
+    try {
+      ended.await();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    return ExitCode.OK;
+  }
+
+  private Map<Setting, String> flags() {
+    ParseResult parsed = spec.commandLine().getParseResult();
+    Map<Setting, String> flags = new EnumMap<>(Setting.class);
+    for (Setting setting : Setting.values()) {
+      String text = parsed.matchedOptionValue(setting.flag(), null);
+      if (text != null) {
+        flags.put(setting, text);
+      }
+    }
+    return flags;
+  }
+
+  /** The JVM would report a signal as 143; an orderly end is 0. */
+  private static void stop(Daemon daemon) {
+    LoggerFactory.getLogger(ManagerCommand.class).info("stopping: draining");
+    boolean inOrder = daemon.stop("signal");
+    System.err.flush();
+    System.out.flush();
+    Runtime.getRuntime().halt(inOrder ? ExitCode.OK : ExitCode.FAILED);
+  }
+}

@@ -1,0 +1,116 @@
+package io.orbitkv.manager.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.orbitkv.manager.config.Quantity;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code orbitkv status}. */
+@Command(
+    name = "status",
+    description = "Show how the daemon of this host is.",
+    mixinStandardHelpOptions = true)
+public final class StatusCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Mixin private HttpOptions http = new HttpOptions();
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    JsonNode answer = http.get("/status");
+    if (http.json) {
+      HttpOptions.print(out, answer);
+      return ExitCode.OK;
+    }
+    JsonNode pool = answer.path("pool");
+    JsonNode blocks = answer.path("blocks");
+    JsonNode budget = answer.path("budget");
+    JsonNode journal = answer.path("journal");
+    line(out, "status", answer.path("status").asText());
+    for (JsonNode problem : answer.path("problems")) {
+      line(out, "problem", problem.asText());
+    }
+    line(
+        out,
+        "daemon",
+        "version %s, pid %d, epoch %d, up %s"
+            .formatted(
+                answer.path("version").asText(),
+                answer.path("pid").asLong(),
+                answer.path("epoch").asLong(),
+                uptime(answer.path("uptimeMillis").asLong())));
+    line(out, "socket", answer.path("socket").asText());
+    line(
+        out,
+        "pool",
+        "%s of %s used in %d extents, fragmentation %.1f %%, %s eviction"
+            .formatted(
+                bytes(pool, "usedBytes"),
+                bytes(pool, "bytes"),
+                pool.path("extents").asLong(),
+                100 * pool.path("fragmentation").asDouble(),
+                answer.path("eviction").asText()));
+    line(out, "", pool.path("memory").asText());
+    line(
+        out,
+        "blocks",
+        "%d sealed, %d on their way"
+            .formatted(
+                blocks.path("sealed").asLong(),
+                blocks.path("live").asLong() - blocks.path("sealed").asLong()));
+    line(
+        out,
+        "engines",
+        "%d instances, %d sessions, %d namespaces"
+            .formatted(
+                answer.path("instances").asLong(),
+                answer.path("sessions").asLong(),
+                answer.path("namespaces").asLong()));
+    line(
+        out,
+        "work",
+        "%d leases, %d tickets, %d publishes, %d restores"
+            .formatted(
+                answer.path("leases").asLong(),
+                answer.path("tickets").asLong(),
+                answer.path("publishes").asLong(),
+                answer.path("restores").asLong()));
+    line(
+        out,
+        "budget",
+        "%s of %s charged".formatted(bytes(budget, "usedBytes"), bytes(budget, "limitBytes")));
+    line(
+        out,
+        "journal",
+        "position %d, %s in %d parts, checkpoint at %d%s"
+            .formatted(
+                journal.path("position").asLong(),
+                bytes(journal, "totalBytes"),
+                journal.path("parts").asInt(),
+                journal.path("checkpointPosition").asLong(),
+                journal.path("hasRoom").asBoolean() ? "" : ", NO ROOM"));
+    line(out, "", journal.path("dir").asText());
+    return ExitCode.OK;
+  }
+
+  private static void line(PrintWriter out, String title, String text) {
+    out.printf("%-9s%s%n", title, text);
+  }
+
+  private static String bytes(JsonNode node, String field) {
+    return Quantity.bytesText(node.path(field).asLong());
+  }
+
+  private static String uptime(long millis) {
+    long seconds = millis / 1_000;
+    return seconds < 3_600
+        ? "%dm %02ds".formatted(seconds / 60, seconds % 60)
+        : "%dd %02dh %02dm".formatted(seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+  }
+}

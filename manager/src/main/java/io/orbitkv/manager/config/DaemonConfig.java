@@ -1,0 +1,253 @@
+package io.orbitkv.manager.config;
+
+import io.orbitkv.client.control.HelloOk;
+import io.orbitkv.core.HostConfig;
+import io.orbitkv.core.eviction.Eviction;
+import io.orbitkv.ffi.MapOptions;
+import io.orbitkv.journal.JournalOptions;
+import io.orbitkv.journal.Retention;
+import io.orbitkv.journal.SyncMode;
+import io.orbitkv.manager.Version;
+import io.orbitkv.manager.endpoint.EndpointOptions;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * The settings in the types of those who use them.
+ *
+ * @param endpoint how the socket is kept
+ * @param host the loop's bounds
+ * @param poolOptions what kind of memory the pool is asked to be
+ * @param journalDir where the journal is
+ * @param journal how it is kept
+ * @param copyWorkers threads that copy
+ * @param spinNanos how long the loop looks for more before it sleeps
+ * @param http where operators are served; empty for nowhere
+ * @param logLevel of the program's log
+ * @param settings the texts they were made of
+ */
+public record DaemonConfig(
+    EndpointOptions endpoint,
+    HostConfig host,
+    MapOptions poolOptions,
+    Path journalDir,
+    JournalOptions journal,
+    int copyWorkers,
+    long spinNanos,
+    Optional<InetSocketAddress> http,
+    String logLevel,
+    Settings settings) {
+  private static final Set<String> LOG_LEVELS = Set.of("error", "warn", "info", "debug", "trace");
+  private static final long AUTO_SPIN_NANOS = 40_000;
+  private static final int SPARE_CONNECTIONS = 256;
+
+  /**
+   * Checks every setting.
+   *
+   * @throws BadSetting naming the first one that cannot be used
+   */
+  public static DaemonConfig of(Settings settings) {
+    Reader in = new Reader(settings);
+    long poolBytes = in.bytes(Setting.POOL_SIZE, 1 << 20, 1L << 40);
+    HostConfig host = host(in, poolBytes);
+    return new DaemonConfig(
+        endpoint(in, host),
+        host,
+        MapOptions.READ_WRITE
+            .withHugePages(in.onOff(Setting.USE_HUGEPAGES))
+            .withLock(in.onOff(Setting.LOCK_MEMORY))
+            .withPopulate(in.onOff(Setting.PREFAULT))
+            .withNumaNode(
+                in.text(Setting.NUMA_NODE).equals("any")
+                    ? MapOptions.ANY_NODE
+                    : in.number(Setting.NUMA_NODE, 0, 1_023)),
+        Path.of(in.text(Setting.JOURNAL)).toAbsolutePath().normalize(),
+        journal(in),
+        in.text(Setting.COPY_WORKERS).equals("auto")
+            ? Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, 8)
+            : in.number(Setting.COPY_WORKERS, 1, 256),
+        spinNanos(in),
+        http(in),
+        in.oneOf(Setting.LOG_LEVEL, LOG_LEVELS),
+        settings);
+  }
+
+  private static HostConfig host(Reader in, long poolBytes) {
+    long ticketMillis = in.millis(Setting.TICKET_TIMEOUT);
+    long maxTicketMillis = in.millis(Setting.MAX_TICKET_TIMEOUT);
+    if (maxTicketMillis < ticketMillis) {
+      throw in.bad(Setting.MAX_TICKET_TIMEOUT, "is shorter than ticket-timeout");
+    }
+    return HostConfig.forPool(poolBytes)
+        .eviction(
+            Eviction.valueOf(
+                in.oneOf(Setting.EVICTION, Set.of("lru", "tinylfu")).toUpperCase(Locale.ROOT)))
+        .verify(in.onOff(Setting.VERIFY))
+        .globalBudgetBytes(budget(in, Setting.QUERY_BUDGET, poolBytes))
+        .instanceBudgetBytes(budget(in, Setting.INSTANCE_QUERY_BUDGET, poolBytes))
+        .leaseTtlMillis(in.millis(Setting.LEASE_TTL))
+        .ticketMillis(ticketMillis)
+        .maxTicketMillis(maxTicketMillis)
+        .unsealedTtlMillis(in.millis(Setting.UNSEALED_TTL))
+        .registerWaitMillis(in.millis(Setting.REGISTER_WAIT))
+        .inlineCopyBytes(in.bytes(Setting.INLINE_COPY, 0, 1 << 30))
+        .digestEveryFacts(in.number(Setting.DIGEST_EVERY, 1, 1 << 30))
+        .journalMissKeys(in.number(Setting.JOURNAL_MISS_KEYS, 0, 32_768))
+        .maxSessions(in.number(Setting.MAX_SESSIONS, 1, 65_536))
+        .maxTicketsPerSession(in.number(Setting.MAX_TICKETS, 1, 65_536))
+        .maxLeasesPerSession(in.number(Setting.MAX_LEASES, 1, 1 << 20))
+        .maxCopiesInFlight(in.number(Setting.MAX_COPIES, 1, 65_536))
+        .build();
+  }
+
+  private static long budget(Reader in, Setting setting, long poolBytes) {
+    return in.text(setting).equals("pool") ? poolBytes : in.bytes(setting, 1, 1L << 50);
+  }
+
+  private static EndpointOptions endpoint(Reader in, HostConfig host) {
+    HelloOk.Limits standard = HelloOk.Limits.STANDARD;
+    return new EndpointOptions(
+        in.text(Setting.SOCKET),
+        Integer.parseInt(in.oneOf(Setting.SOCKET_MODE, Set.of("0600", "0660", "600", "660")), 8),
+        in.ids(Setting.ALLOW_UID),
+        in.ids(Setting.ALLOW_GID),
+        host.maxSessions() + SPARE_CONNECTIONS,
+        standard.withLives(
+            (int) host.leaseTtlMillis(), (int) host.ticketMillis(), (int) host.maxTicketMillis()),
+        "orbitkv/" + Version.TEXT);
+  }
+
+  private static JournalOptions journal(Reader in) {
+    return JournalOptions.DEFAULT
+        .withPartBytes(in.bytes(Setting.JOURNAL_PART_SIZE, 256 << 10, 1 << 30))
+        .withPartAge(Duration.ofMillis(in.millis(Setting.JOURNAL_PART_AGE)))
+        .withRetention(in.parsed(Setting.JOURNAL_RETENTION, Retention::parse))
+        .withSync(
+            switch (in.text(Setting.JOURNAL_SYNC)) {
+              case "batch" -> new SyncMode.EachBatch();
+              case "none" -> new SyncMode.None();
+              default -> {
+                long millis = in.millis(Setting.JOURNAL_SYNC);
+                if (millis > 60_000) {
+                  throw in.bad(Setting.JOURNAL_SYNC, "is batch, none, or a time of 1ms to 60s");
+                }
+                yield new SyncMode.Background((int) millis);
+              }
+            });
+  }
+
+  /** Spinning on the only processor would keep the client from answering. */
+  private static long spinNanos(Reader in) {
+    boolean oneProcessor = Runtime.getRuntime().availableProcessors() == 1;
+    if (in.text(Setting.SPIN).equals("auto")) {
+      return oneProcessor ? 0 : AUTO_SPIN_NANOS;
+    }
+    Duration spin = in.parsed(Setting.SPIN, Quantity::time);
+    if (spin.compareTo(Duration.ofMillis(10)) > 0) {
+      throw in.bad(Setting.SPIN, "is at most 10ms");
+    }
+    return oneProcessor ? 0 : spin.toNanos();
+  }
+
+  private static Optional<InetSocketAddress> http(Reader in) {
+    String text = in.text(Setting.HTTP_ADDR);
+    if (text.equals("off")) {
+      return Optional.empty();
+    }
+    return Optional.of(in.parsed(Setting.HTTP_ADDR, HttpAddress::parse));
+  }
+
+  /** Reads settings and names the one that is wrong. */
+  private record Reader(Settings settings) {
+    String text(Setting setting) {
+      return settings.text(setting).strip();
+    }
+
+    BadSetting bad(Setting setting, String problem) {
+      return settings.bad(setting, problem);
+    }
+
+    <T> T parsed(Setting setting, Function<String, T> parser) {
+      try {
+        return parser.apply(text(setting));
+      } catch (IllegalArgumentException wrong) {
+        throw bad(setting, String.valueOf(wrong.getMessage()));
+      }
+    }
+
+    long bytes(Setting setting, long min, long max) {
+      long bytes = parsed(setting, Quantity::bytes);
+      if (bytes < min || bytes > max) {
+        throw bad(
+            setting,
+            "is %s to %s, not %s"
+                .formatted(
+                    Quantity.bytesText(min), Quantity.bytesText(max), Quantity.bytesText(bytes)));
+      }
+      return bytes;
+    }
+
+    long millis(Setting setting) {
+      Duration time = parsed(setting, Quantity::time);
+      if (time.toMillis() < 1 || time.toMillis() > Integer.MAX_VALUE) {
+        throw bad(setting, "is 1ms to 24d, not " + text(setting));
+      }
+      return time.toMillis();
+    }
+
+    int number(Setting setting, int min, int max) {
+      try {
+        int number = Integer.parseInt(text(setting));
+        if (number >= min && number <= max) {
+          return number;
+        }
+      } catch (NumberFormatException notANumber) {
+        // answered below
+      }
+      throw bad(setting, "is a number from %d to %d, not %s".formatted(min, max, text(setting)));
+    }
+
+    boolean onOff(Setting setting) {
+      return switch (text(setting).toLowerCase(Locale.ROOT)) {
+        case "on", "true", "yes", "1" -> true;
+        case "off", "false", "no", "0" -> false;
+        default -> throw bad(setting, "is on or off, not " + text(setting));
+      };
+    }
+
+    String oneOf(Setting setting, Set<String> words) {
+      String word = text(setting).toLowerCase(Locale.ROOT);
+      if (!words.contains(word)) {
+        throw bad(
+            setting, "is one of " + words.stream().sorted().toList() + ", not " + text(setting));
+      }
+      return word;
+    }
+
+    Set<Integer> ids(Setting setting) {
+      Set<Integer> ids = new HashSet<>();
+      for (String each : text(setting).split(",", -1)) {
+        if (!each.isBlank()) {
+          try {
+            ids.add(Integer.parseUnsignedInt(each.strip()));
+          } catch (NumberFormatException notANumber) {
+            throw bad(setting, "is a list of numbers, not " + text(setting));
+          }
+        }
+      }
+      return ids;
+    }
+  }
+
+  /** A configuration for tests and tools: the defaults but for these. */
+  public static DaemonConfig with(Map<Setting, String> flags) {
+    return of(Settings.of(flags));
+  }
+}
