@@ -39,6 +39,7 @@ from orbitkv.control import Registered
 from orbitkv.wire.rings import NO_SLOT, Completion, Op, Submission
 
 LAUNCHER = os.environ.get("ORBITKV_LAUNCHER", "")
+NO_LAUNCHER = "ORBITKV_LAUNCHER names no launcher to start a Manager with"
 START_SECONDS = 60.0
 PAGE_TOKENS = 64
 BLOCK_COUNT = 64
@@ -248,15 +249,9 @@ def expect_not_refused(answer: T | Refused) -> T:
 
 
 class ContractCase(unittest.TestCase):
-    """A test against the Manager of the suite, with an instance and a namespace of its own."""
+    """A test against the Manager of its module, with an instance and a namespace of its own."""
 
     daemon: Daemon
-
-    @classmethod
-    def setUpClass(cls) -> None:
-        cls.daemon = Daemon()
-        cls.addClassCleanup(cls.daemon.stop)
-        cls.daemon.start()
 
     @property
     def name(self) -> str:

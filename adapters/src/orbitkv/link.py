@@ -39,6 +39,8 @@ from orbitkv.wire.frames import FrameType
 
 FIRST_PAUSE_SECONDS = 0.01
 LONGEST_PAUSE_SECONDS = 1.0
+MAX_REMEMBERED_SESSIONS = 1024
+"""Former sessions of this epoch whose handles are refused here; those of older ones the Manager refuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ class Link:
         self.forked = False
         self._broken = ""
         self._epoch = 0
-        self._own_sessions: set[int] = set()
+        self._own_sessions: dict[int, None] = {}
         self._control_turn = threading.Lock()
         self._asked: tuple[FrameType, int] | None = None
         self._reply: Frame | Refused | None = None
@@ -416,7 +418,9 @@ class Link:
         if session.epoch != self._epoch:
             self._own_sessions.clear()
             self._epoch = session.epoch
-        self._own_sessions.add(session.session_id)
+        self._own_sessions[session.session_id] = None
+        if len(self._own_sessions) > MAX_REMEMBERED_SESSIONS:
+            del self._own_sessions[next(iter(self._own_sessions))]
         self.session = session
 
     def _finish(self) -> None:

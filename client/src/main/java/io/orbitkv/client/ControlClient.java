@@ -53,6 +53,11 @@ public final class ControlClient implements AutoCloseable {
     return cleanup(connection, options, instance, null);
   }
 
+  /** The same, but only if this is a live session of the instance. */
+  public Answer<Cleaned> cleanup(String instance, long expectSessionId) {
+    return cleanup(connection, options, instance, expectSessionId);
+  }
+
   @Override
   public void close() {
     connection.close();

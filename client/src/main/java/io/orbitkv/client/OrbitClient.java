@@ -104,8 +104,13 @@ public final class OrbitClient implements AutoCloseable {
     if (!ticket.session().driver().awaitNotice(ticket.query(), deadline)) {
       return new QueryResult.Loading(ticket);
     }
-    Refusal lost = ticket.query().lost;
-    return lost == null ? poll(ticket) : new QueryResult.Refused(lost);
+    Pending notice = ticket.query();
+    if (notice.lost != null
+        || notice.status == Status.CANCELLED
+        || Results.refusal(notice) != null) {
+      return Results.query(ticket.session(), notice);
+    }
+    return poll(ticket);
   }
 
   /** Cancels a pending query; whether there was something to cancel. */

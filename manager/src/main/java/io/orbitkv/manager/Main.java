@@ -9,6 +9,7 @@ import io.orbitkv.manager.cli.Failure;
 import io.orbitkv.manager.cli.InstancesCommand;
 import io.orbitkv.manager.cli.LeasesCommand;
 import io.orbitkv.manager.cli.ManagerCommand;
+import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.SessionsCommand;
 import io.orbitkv.manager.cli.StatusCommand;
 import io.orbitkv.manager.cli.VersionCommand;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Spec;
       BlocksCommand.class,
       EvictCommand.class,
       DoctorCommand.class,
+      ReplayCommand.class,
       CompletionCommand.class,
       VersionCommand.class,
       HelpCommand.class,

@@ -1,0 +1,131 @@
+package io.orbitkv.manager.replay;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.orbitkv.journal.JournalOptions;
+import io.orbitkv.journal.JournalReader;
+import io.orbitkv.journal.PartInfo;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A journal whose first part is gone, as retention leaves it. */
+class HeadlessJournalTest {
+  private static final long FACTS = 7_000;
+
+  @TempDir Path dir;
+  private long first;
+  private String whole = "";
+
+  @BeforeEach
+  void shouldLoseTheFirstPart() throws IOException {
+    BusyJournal.write(
+        dir, 3, FACTS, JournalOptions.DEFAULT.withPartBytes(512 << 10), this::awaitCheckpoint);
+    whole = digestLine();
+    List<PartInfo> parts = JournalReader.open(dir).parts();
+    assertTrue(parts.size() >= 2, parts.toString());
+    first = parts.get(1).firstPosition();
+    delete(parts.getFirst().path());
+  }
+
+  private void awaitCheckpoint() {
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    while (checkpoints().isEmpty()) {
+      assertTrue(System.nanoTime() < deadline, "no checkpoint was made");
+      LockSupport.parkNanos(10_000_000);
+    }
+  }
+
+  private List<Path> checkpoints() {
+    try (Stream<Path> files = Files.list(dir)) {
+      return files
+          .filter(file -> file.toString().matches(".*checkpoint-\\d{20}"))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void delete(Path part) throws IOException {
+    try (Stream<Path> files = Files.list(part)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(part);
+  }
+
+  private String digestLine() {
+    return Cli.replay(dir)
+        .out
+        .lines()
+        .filter(line -> line.contains("digest"))
+        .findFirst()
+        .orElse("");
+  }
+
+  @Test
+  void shouldStartFromTheCheckpoint() {
+    assertEquals(whole, digestLine());
+    Cli summary = Cli.replay(dir);
+    assertEquals(0, summary.exit, summary.out);
+    assertTrue(
+        summary.out.contains("retention deleted the facts up to " + Words.count(first - 1)),
+        summary.out);
+    Cli verify = Cli.replay(dir, "--verify");
+    assertEquals(0, verify.exit, verify.out);
+    assertTrue(verify.out.contains("folded from position " + Words.count(first)), verify.out);
+    assertTrue(verify.out.startsWith("replay digest equal"), verify.out);
+  }
+
+  @Test
+  void shouldSayWhatItCannotKnow() throws Exception {
+    String missed = firstMissBehindTheHead();
+    Cli why = Cli.replay(dir, "--why", missed);
+    assertEquals(0, why.exit, why.err);
+    assertTrue(why.out.contains("not published since the oldest fact"), why.out);
+    assertTrue(
+        why.out.contains("no fact from position " + Words.count(first) + " up to the query"),
+        why.out);
+    Cli early = Cli.replay(dir, "--at", "1");
+    assertEquals(1, early.exit, early.out);
+  }
+
+  /** A request that asked, right after the head, for keys that it published only afterwards. */
+  private String firstMissBehindTheHead() throws IOException {
+    var mapper = new ObjectMapper();
+    Cli events = Cli.replay(dir, "--events", "--json", "--type", "QueryMissed,LeaseGranted");
+    for (String line : events.out.lines().toList()) {
+      var fact = mapper.readTree(line);
+      if (fact.at("/answers/0/missingKeys").size() > 0) {
+        return fact.get("request").asText();
+      }
+    }
+    throw new AssertionError("nothing missed");
+  }
+
+  @Test
+  void shouldSayThatTheStateIsUnknownWithoutACheckpoint() throws Exception {
+    for (Path checkpoint : checkpoints()) {
+      Files.delete(checkpoint);
+    }
+    Cli summary = Cli.replay(dir);
+    assertEquals(1, summary.exit);
+    assertTrue(summary.out.contains("no checkpoint stands before it"), summary.out);
+    Cli events = Cli.replay(dir, "--events", "--limit", "5");
+    assertEquals(0, events.exit);
+    assertEquals(5, events.out.lines().count());
+    Cli why = Cli.replay(dir, "--why", firstMissBehindTheHead());
+    assertEquals(0, why.exit, why.err);
+  }
+}
