@@ -1,5 +1,6 @@
 package io.orbitkv.manager;
 
+import io.orbitkv.manager.bench.BenchCommand;
 import io.orbitkv.manager.cli.BlocksCommand;
 import io.orbitkv.manager.cli.CompletionCommand;
 import io.orbitkv.manager.cli.DoctorCommand;
@@ -13,6 +14,7 @@ import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.SessionsCommand;
 import io.orbitkv.manager.cli.StatusCommand;
 import io.orbitkv.manager.cli.VersionCommand;
+import io.orbitkv.manager.demo.DemoCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -44,6 +46,8 @@ import picocli.CommandLine.Spec;
       EvictCommand.class,
       DoctorCommand.class,
       ReplayCommand.class,
+      DemoCommand.class,
+      BenchCommand.class,
       CompletionCommand.class,
       VersionCommand.class,
       HelpCommand.class,

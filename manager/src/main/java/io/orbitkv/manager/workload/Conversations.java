@@ -6,11 +6,15 @@ import java.util.SplittableRandom;
 
 /**
  * Makes up a trace of multi-turn conversations: people return to a conversation with all of it as
- * input, a new question behind it. About 12,000 input tokens a request in blocks of 512; 36 % of the blocks were
- * input before. The same seed gives the same trace.
+ * input, a new question behind it. About 12,000 input tokens a request in blocks of 512; 36 % of
+ * the blocks were input before. The same seed gives the same trace.
  */
 public final class Conversations {
+  /** No request has more blocks: people give up on a conversation that grows so long. */
+  public static final int MAX_BLOCKS = 256;
+
   private static final int BLOCK_TOKENS = Trace.MOONCAKE_BLOCK_TOKENS;
+  private static final int LONGEST_TURN_BLOCKS = 48;
   private static final int SYSTEM_PROMPTS = 4;
   private static final int OPEN_CONVERSATIONS = 48;
 
@@ -57,23 +61,26 @@ public final class Conversations {
   private TraceRequest next() {
     nowMillis += (long) exponential(300);
     Conversation conversation;
-    if (open.isEmpty() || random.nextDouble() < 0.56) {
+    if (open.isEmpty() || random.nextDouble() < 0.68) {
       conversation = new Conversation();
       for (long block : systemPrompts[random.nextInt(SYSTEM_PROMPTS)]) {
         conversation.blocks.add(block);
       }
-      conversation.add(400 + (int) Math.min(exponential(8_200), 60_000), this);
+      conversation.add(400 + (int) Math.min(exponential(8_500), 60_000), this);
       if (open.size() == OPEN_CONVERSATIONS) {
         open.remove(random.nextInt(open.size()));
       }
       open.add(conversation);
     } else {
       conversation = open.get(random.nextInt(open.size()));
-      conversation.add(200 + (int) Math.min(exponential(3_000), 20_000), this);
+      conversation.add(200 + (int) Math.min(exponential(3_800), 20_000), this);
     }
     int outputTokens = 30 + (int) Math.min(exponential(320), 4_000);
     TraceRequest request = request(conversation, outputTokens);
     conversation.add(outputTokens, this);
+    if (conversation.blocks.size() > MAX_BLOCKS - LONGEST_TURN_BLOCKS) {
+      open.remove(conversation);
+    }
     return request;
   }
 

@@ -3,8 +3,8 @@ package io.orbitkv.manager.workload;
 import java.util.Arrays;
 
 /**
- * Measured durations in nanoseconds, all of them kept, so that a percentile is one of the values and
- * not an estimate. Not thread-safe.
+ * Measured durations in nanoseconds, all of them kept, so that a percentile is one of the values
+ * and not an estimate. Not thread-safe.
  */
 public final class Samples {
   private long[] nanos = new long[1024];
@@ -77,8 +77,6 @@ public final class Samples {
     double[] ordered = figures.clone();
     Arrays.sort(ordered);
     int middle = ordered.length / 2;
-    return ordered.length % 2 == 1
-        ? ordered[middle]
-        : (ordered[middle - 1] + ordered[middle]) / 2;
+    return ordered.length % 2 == 1 ? ordered[middle] : (ordered[middle - 1] + ordered[middle]) / 2;
   }
 }

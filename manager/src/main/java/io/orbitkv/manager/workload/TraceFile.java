@@ -152,7 +152,9 @@ public final class TraceFile {
     if (timestamp == null || input == null || output == null) {
       throw bad(
           "has no "
-              + (timestamp == null ? "timestamp" : input == null ? "input_length" : "output_length"));
+              + (timestamp == null
+                  ? "timestamp"
+                  : input == null ? "input_length" : "output_length"));
     }
     totalBlocks += blocks.length;
     if (totalBlocks > MAX_TOTAL_BLOCKS) {

@@ -63,8 +63,7 @@ public final class TracePlayer {
   }
 
   private int restore(TraceRequest request, String name, KeyRun keys) {
-    QueryRequest query =
-        new QueryRequest(0, 0, name, List.of(new QueryRequest.GroupKeys(0, keys)));
+    QueryRequest query = new QueryRequest(0, 0, name, List.of(new QueryRequest.GroupKeys(0, keys)));
     long start = System.nanoTime();
     QueryResult result = engine.client().query(query);
     totals.queries.add(System.nanoTime() - start);
@@ -110,14 +109,15 @@ public final class TracePlayer {
     long start = System.nanoTime();
     RestoreResult result = engine.client().restore(lease, restore);
     totals.restores.add(System.nanoTime() - start);
-    switch (result) {
-      case RestoreResult.Restored _ -> totals.restoredBytes += bytes(hits);
-      case RestoreResult.Refused(Refusal refusal) ->
-          throw Engine.refused("the restore of request " + name, refusal);
-      case RestoreResult.Failed(Refusal refusal) ->
-          throw Engine.refused("to finish the restore of request " + name, refusal);
-      case RestoreResult.Cancelled _ -> throw unexpected(name, "restore", result);
-    }
+    totals.restoredBytes +=
+        switch (result) {
+          case RestoreResult.Restored _ -> bytes(hits);
+          case RestoreResult.Refused(Refusal refusal) ->
+              throw Engine.refused("the restore of request " + name, refusal);
+          case RestoreResult.Failed(Refusal refusal) ->
+              throw Engine.refused("to finish the restore of request " + name, refusal);
+          case RestoreResult.Cancelled _ -> throw unexpected(name, "restore", result);
+        };
     for (int page = 0; page < hits; page++) {
       engine.verify(page, request.block(page), name);
     }
@@ -167,7 +167,6 @@ public final class TracePlayer {
   }
 
   private static Failure unexpected(String name, String operation, Object result) {
-    return new Failure(
-        "request " + name + ": its " + operation + " was answered by " + result, "");
+    return new Failure("request " + name + ": its " + operation + " was answered by " + result, "");
   }
 }

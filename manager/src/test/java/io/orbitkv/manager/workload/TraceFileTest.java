@@ -66,7 +66,8 @@ class TraceFileTest {
     refuses(GOOD.replace("47", "99999999999999999999"), "hash_ids[1] is no whole number");
     refuses(GOOD.replace("}", ", \"hash_ids\": []}"), "line 1 is no JSON: Duplicate");
     refuses(
-        GOOD.replace("47", "1,".repeat(TraceFile.MAX_BLOCKS) + "1"), "has more than 32768 hash_ids");
+        GOOD.replace("47", "1,".repeat(TraceFile.MAX_BLOCKS) + "1"),
+        "has more than 32768 hash_ids");
     refuses(GOOD + "\n" + " ".repeat(TraceFile.MAX_LINE_BYTES + 1), "line 2 is longer than");
     refuses("[".repeat(100_000), "line 1 is no JSON object");
     refuses("{\"x\":" + "[".repeat(100_000), "line 1 is no JSON: ");
@@ -74,8 +75,7 @@ class TraceFileTest {
 
   @Test
   void shouldRefuseWhatCannotBeRead() throws IOException {
-    Failure missing =
-        assertThrows(Failure.class, () -> TraceFile.read(dir.resolve("missing"), 1));
+    Failure missing = assertThrows(Failure.class, () -> TraceFile.read(dir.resolve("missing"), 1));
     assertTrue(String.valueOf(missing.getMessage()).contains("cannot be read"));
     Path cut = dir.resolve("cut.gz");
     try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(cut))) {

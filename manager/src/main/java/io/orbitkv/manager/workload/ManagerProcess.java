@@ -1,0 +1,148 @@
+package io.orbitkv.manager.workload;
+
+import io.orbitkv.client.Answer;
+import io.orbitkv.client.ClientOptions;
+import io.orbitkv.client.ControlClient;
+import io.orbitkv.client.control.Health;
+import io.orbitkv.client.wire.Refusal;
+import io.orbitkv.manager.cli.Failure;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A Manager in a process of its own, with its socket and its journal in one folder. */
+public final class ManagerProcess implements AutoCloseable {
+  private static final int START_SECONDS = 60;
+
+  private final Process process;
+  private final Path dir;
+  private final long startNanos;
+
+  private ManagerProcess(Process process, Path dir, long startNanos) {
+    this.process = process;
+    this.dir = dir;
+    this.startNanos = startNanos;
+  }
+
+  /**
+   * Starts one and waits until it serves.
+   *
+   * @param dir an existing folder; its path may have 80 bytes
+   * @param flags of {@code orbitkv manager}, without socket, journal and HTTP
+   * @param javaOptions further flags for its JVM
+   * @throws Failure if it does not serve in time, with the end of its log
+   */
+  public static ManagerProcess start(Path dir, List<String> flags, List<String> javaOptions) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add("manager");
+    arguments.addAll(List.of("--socket", socket(dir), "--journal", journal(dir).toString()));
+    arguments.addAll(List.of("--http-addr", "off"));
+    arguments.addAll(flags);
+    long start = System.nanoTime();
+    Process process = Children.start(arguments, javaOptions, log(dir), false);
+    ManagerProcess manager = new ManagerProcess(process, dir, 0);
+    try {
+      long served = manager.awaitServing(start + TimeUnit.SECONDS.toNanos(START_SECONDS));
+      return new ManagerProcess(process, dir, served - start);
+    } catch (RuntimeException failed) {
+      Children.stop(process);
+      throw failed;
+    }
+  }
+
+  /** Its socket. */
+  public String socket() {
+    return socket(dir);
+  }
+
+  /** The directory of its journal. */
+  public Path journal() {
+    return journal(dir);
+  }
+
+  /** What it and its JVM said. */
+  public Path log() {
+    return log(dir);
+  }
+
+  /** From the start of the process to its first answer. */
+  public long startNanos() {
+    return startNanos;
+  }
+
+  /**
+   * How it is.
+   *
+   * @throws Failure if it does not say
+   */
+  public Health health() {
+    try (ControlClient client = connect().orThrow()) {
+      return client.health().orThrow();
+    } catch (IllegalStateException refused) {
+      throw new Failure("the Manager does not say how it is: " + refused.getMessage(), "", refused);
+    }
+  }
+
+  /** The number of its process. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Whether the process is there. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Stops it in order; its journal stays. */
+  @Override
+  public void close() {
+    Children.stop(process);
+  }
+
+  private long awaitServing(long deadlineNanos) {
+    String last = "it does not answer";
+    while (System.nanoTime() < deadlineNanos) {
+      switch (connect()) {
+        case Answer.Ok<ControlClient>(ControlClient client) -> {
+          try (client) {
+            if (client.health() instanceof Answer.Ok<Health>) {
+              return System.nanoTime();
+            }
+          }
+        }
+        case Answer.Refused<ControlClient>(Refusal refusal) -> last = refusal.message();
+      }
+      if (!process.isAlive()) {
+        throw new Failure(
+            "the Manager ended with " + process.exitValue() + " before it served",
+            Children.tail(log()));
+      }
+      try {
+        Thread.sleep(5);
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        throw new Failure("interrupted while the Manager started", "", stop);
+      }
+    }
+    throw new Failure(
+        "the Manager did not serve within %d s: %s".formatted(START_SECONDS, last),
+        Children.tail(log()));
+  }
+
+  private Answer<ControlClient> connect() {
+    return ControlClient.connect(ClientOptions.of(socket()).withClientName("orbitkv-workload"));
+  }
+
+  private static String socket(Path dir) {
+    return dir.resolve("m.sock").toString();
+  }
+
+  private static Path journal(Path dir) {
+    return dir.resolve("journal");
+  }
+
+  private static Path log(Path dir) {
+    return dir.resolve("manager.log");
+  }
+}
