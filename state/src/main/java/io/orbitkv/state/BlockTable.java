@@ -128,8 +128,14 @@ final class BlockTable {
       GroupRow group, Keys keys, int from, int count, int[] slots, int slotsFrom) {
     byte[] packed = keys.packed();
     int length = keys.keyBytes();
-    int guess = slotsFrom == 0 ? -1 : slots[slotsFrom - 1] + 1;
+    int guess = slotsFrom == 0 ? 0 : slots[slotsFrom - 1] + 1;
     int at = 0;
+    if (guess == 0) {
+      int slot = find(group, packed, keys.offset(from), length);
+      slots[slotsFrom] = slot;
+      guess = slot + 1;
+      at = 1;
+    }
     while (at < count
         && guess > 0
         && findableAs(guess, group, packed, keys.offset(from + at), length)) {
