@@ -234,6 +234,7 @@ final class ChannelDriver {
   int outstanding() {
     lock.lock();
     try {
+      drain();
       return freeIndexes.length - freeCount;
     } finally {
       lock.unlock();
@@ -377,6 +378,10 @@ final class ChannelDriver {
     if (lost != null) {
       return 1;
     }
+    if (submissions.broken()) {
+      broken();
+      return 1;
+    }
     int taken = 0;
     while (true) {
       RingRead read = completions.take(completion);
@@ -391,7 +396,13 @@ final class ChannelDriver {
     }
     if (taken > 0) {
       completions.commit();
-      releaseOrphans();
+      if (submissions.hasUnread()) {
+        // The Manager takes nothing while the completion ring lacks room; nobody else tells it.
+        ring();
+      }
+      if (lost == null) {
+        releaseOrphans();
+      }
       if (waiters > 0) {
         progress.signalAll();
       }

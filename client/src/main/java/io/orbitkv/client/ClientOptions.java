@@ -7,7 +7,8 @@ package io.orbitkv.client;
  * @param clientName who calls, for the Manager's logs: 1 to 64 visible ASCII characters
  * @param operationMillis how long an operation may take before its caller goes on without it
  * @param controlMillis how long a control reply may take
- * @param drainMillis how long UNREGISTER and CLEANUP may take, which wait for copies to end
+ * @param drainMillis how long REGISTER, UNREGISTER and CLEANUP may take, which wait for copies of
+ *     sessions that end
  * @param reconnect whether a lost connection is made again
  */
 public record ClientOptions(

@@ -232,7 +232,7 @@ final class ControlConnection implements AutoCloseable {
       case FrameRead.Incomplete _ -> true;
       case FrameRead.Complete(Frame frame) -> {
         deliver(frame);
-        yield true;
+        yield !saidGoodbye();
       }
       case FrameRead.Broken broken -> {
         end(broken.refusal());
@@ -243,6 +243,15 @@ final class ControlConnection implements AutoCloseable {
         yield false;
       }
     };
+  }
+
+  /** After CLOSING nothing more is to be expected, even if the Manager hangs before it closes. */
+  private boolean saidGoodbye() {
+    if (closing == null) {
+      return false;
+    }
+    end(Refusal.of(RefusalCode.DISCONNECTED, "the Manager closes the connection"));
+    return true;
   }
 
   private void deliver(Frame frame) {

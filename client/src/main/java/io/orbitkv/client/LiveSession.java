@@ -91,7 +91,7 @@ final class LiveSession {
             FrameType.REGISTER,
             registration.register().encode(),
             descriptors,
-            options.controlNanos());
+            options.drainNanos());
     return switch (answer) {
       case Answer.Refused<Frame>(Refusal refusal) -> Answer.refused(refusal);
       case Answer.Ok<Frame>(Frame frame) -> {

@@ -27,6 +27,11 @@ public final class SubmissionRing {
       return writer.hasRoom(1);
     }
 
+    /** Whether there are descriptors that the Manager has not taken. */
+    public boolean hasUnread() {
+      return writer.unread() > 0;
+    }
+
     /** Whether the Manager broke the ring's rules. */
     public boolean broken() {
       return writer.broken();

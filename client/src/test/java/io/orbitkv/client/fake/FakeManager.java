@@ -2,7 +2,6 @@ package io.orbitkv.client.fake;
 
 import io.orbitkv.ffi.Epoll;
 import io.orbitkv.ffi.EpollEvents;
-import io.orbitkv.ffi.EventFd;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.UnixListener;
 import io.orbitkv.ffi.UnixSocket;
@@ -11,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,9 +52,10 @@ public final class FakeManager implements AutoCloseable {
   private final long spinNanos;
   private final UnixListener listener;
   private final Epoll epoll;
-  private final EventFd stop;
   private final Thread thread;
   private volatile boolean stopping;
+  private volatile boolean frozen;
+  private volatile boolean asleep;
   private volatile @Nullable Throwable failure;
   private long lastId;
 
@@ -66,9 +67,7 @@ public final class FakeManager implements AutoCloseable {
     this.lastId = epoch * 1_000_000;
     listener = UnixListener.listen(path, 0600, 16);
     epoll = Epoll.create();
-    stop = EventFd.create();
     epoll.add(listener.descriptor(), Epoll.IN, LISTENER);
-    epoll.add(stop.descriptor(), Epoll.IN, OTHER);
     thread = Thread.ofPlatform().daemon().name("fake-manager").start(this::run);
   }
 
@@ -98,15 +97,25 @@ public final class FakeManager implements AutoCloseable {
     return epoll;
   }
 
+  /** Serves nothing until {@link #thaw}, as if stopped by a signal. */
+  public void freeze() throws InterruptedException {
+    frozen = true;
+    while (!asleep && thread.isAlive()) {
+      Thread.sleep(1);
+    }
+  }
+
+  /** Serves again. */
+  public void thaw() {
+    frozen = false;
+  }
+
   /** Stops at once, as if killed: sockets close, nobody is told. */
   @Override
   public void close() {
     stopping = true;
     try {
-      stop.signal();
       thread.join(5000);
-    } catch (NativeException failed) {
-      throw new IllegalStateException(failed);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -143,6 +152,11 @@ public final class FakeManager implements AutoCloseable {
     long busyUntil = 0;
     try {
       while (!stopping) {
+        asleep = frozen;
+        if (asleep) {
+          LockSupport.parkNanos(WAIT_NANOS);
+          continue;
+        }
         boolean spin = System.nanoTime() < busyUntil;
         int count = epoll.await(events, spin ? 0 : WAIT_NANOS);
         for (int i = 0; i < count; i++) {
@@ -160,7 +174,6 @@ public final class FakeManager implements AutoCloseable {
       connections.forEach(FakeConnection::close);
       listener.close();
       epoll.close();
-      stop.close();
     }
   }
 
