@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds why a key was missing, and says it. */
 final class MissCauses {
+  private final String request;
   private final Histories histories;
   private final Names names;
   private final Times times;
@@ -22,7 +23,14 @@ final class MissCauses {
   /** Position of the checkpoint that the journal begins with; 0 when it is whole. */
   private final long checkpoint;
 
-  MissCauses(Histories histories, Names names, Times times, long unknownBefore, long checkpoint) {
+  MissCauses(
+      String request,
+      Histories histories,
+      Names names,
+      Times times,
+      long unknownBefore,
+      long checkpoint) {
+    this.request = request;
     this.histories = histories;
     this.names = names;
     this.times = times;
@@ -330,6 +338,12 @@ final class MissCauses {
           && life.begun.position() > miss.position()
           && names.namespaceName(life.namespaceId).equals(namespace)) {
         Slice first = firstSlice(life);
+        if (known == null && first != null && first.request.equals(request)) {
+          lines.add(
+              "it was new: this request published it itself, block %d at %s"
+                  .formatted(life.blockId, after(life.begun, miss)));
+          return;
+        }
         lines.add(
             "published %sas block %d%s at %s"
                 .formatted(

@@ -30,7 +30,8 @@ final class Notes {
       case Replay.Ending.Corrupted(Corruption corruption) -> {
         notes.add(corruption.describe());
         notes.add(
-            "the state cannot be folded beyond position %d; later facts are still in --events"
+            ("the state cannot be folded beyond position %d; --at and --leaks start behind it if a"
+                    + " checkpoint stands there, and --events goes on in any case")
                 .formatted(replay.state().position()));
       }
       case Replay.Ending.NoStart(long first) ->

@@ -6,6 +6,8 @@ import java.util.List;
 /** Round figures for the height of a plot. */
 final class PlotTicks {
   private static final int WANTED = 4;
+  private static final double[] ONE = {1};
+  private static final double[] ONE_TWO_FIVE = {1, 2, 5};
 
   private PlotTicks() {}
 
@@ -38,23 +40,25 @@ final class PlotTicks {
     return 10 * magnitude;
   }
 
-  /** Powers of ten around all values, with 2 and 5 between them where there are few. */
+  /** One, two and five times the powers of ten, or the powers alone, just around all values. */
   static List<Double> logarithmic(double least, double most) {
-    double low = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1e-9)) + 1e-9));
-    double high = Math.pow(10, Math.ceil(Math.log10(Math.max(most, low)) - 1e-9));
-    if (high <= low) {
-      high = low * 10;
-    }
+    double low = Math.max(least, 1e-9);
+    double high = Math.max(most, low);
     boolean few = high / low < 150;
     List<Double> ticks = new ArrayList<>();
-    for (double power = low; power < high * 0.99; power *= 10) {
-      ticks.add(power);
-      if (few) {
-        ticks.add(power * 2);
-        ticks.add(power * 5);
+    int exponent = (int) Math.floor(Math.log10(low)) - 1;
+    while (ticks.size() < 2 || ticks.getLast() < high) {
+      for (double round : few ? ONE_TWO_FIVE : ONE) {
+        double tick = round * Math.pow(10, exponent);
+        if (!ticks.isEmpty() && tick <= low) {
+          ticks.clear();
+        }
+        if (ticks.size() < 2 || ticks.getLast() < high) {
+          ticks.add(tick);
+        }
       }
+      exponent++;
     }
-    ticks.add(high);
     return ticks;
   }
 }

@@ -101,6 +101,7 @@ final class ReportData extends Watcher {
   @Override
   public void after(Fact fact, HostState state) {
     now.extentBytes = state.extentBytes();
+    now.poolBytes = state.poolBytes();
     now.sealedBlocks = state.sealedBlocks();
     now.reservedBlocks = state.reservedBlocks();
     now.peakLeases = Math.max(now.peakLeases, state.openLeases());

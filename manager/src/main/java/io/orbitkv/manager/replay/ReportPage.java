@@ -102,7 +102,7 @@ public final class ReportPage {
     html.append(times.text(data.timeline.beginMicros())).append(" to ");
     html.append(times.text(state.atMicros())).append(" (");
     html.append(Words.duration(state.atMicros() - data.timeline.beginMicros())).append("), ");
-    html.append("times in ").append(Html.escape(times.zone().toString()));
+    html.append("times in ").append(Html.escape(times.zoneName()));
     html.append(", one point is ").append(Words.duration(data.timeline.widthMicros()));
     html.append("; position ").append(Words.count(state.position()));
     html.append(", digest ").append(Words.hex(state.digest())).append("</p>\n");
@@ -132,8 +132,8 @@ public final class ReportPage {
     tile(Words.count(totals.get(Counter.QUERIES)), "queries answered");
     tile(Words.bytes(totals.get(Counter.PUBLISHED_BYTES)), "published");
     tile(Words.bytes(totals.get(Counter.RESTORED_BYTES)), "restored");
-    tile(quantiles(data.restores), "restore p50 / p99");
-    tile(quantiles(data.publishes), "publish p50 / p99");
+    latencyTile("restore", data.restores);
+    latencyTile("publish", data.publishes);
     tile(
         Words.percent(state.extentBytes(), state.poolBytes()),
         "of %s used at the end".formatted(Words.bytes(state.poolBytes())));
@@ -144,12 +144,11 @@ public final class ReportPage {
     html.append("</div>\n");
   }
 
-  private static String quantiles(LatencyCounts counts) {
-    return counts.total() == 0
-        ? "-"
-        : Words.duration((long) counts.quantile(0.5))
-            + " / "
-            + Words.duration((long) counts.quantile(0.99));
+  private void latencyTile(String what, LatencyCounts counts) {
+    boolean any = counts.total() > 0;
+    tile(
+        any ? Words.duration((long) counts.quantile(0.5)) : "-",
+        what + " p50" + (any ? "; p99 " + Words.duration((long) counts.quantile(0.99)) : ""));
   }
 
   private void tile(String value, String what) {
@@ -161,14 +160,15 @@ public final class ReportPage {
 
   private void plots() {
     double seconds = data.timeline.widthSeconds();
-    DoubleFunction<String> bytes = value -> Words.bytes((long) value);
+    DoubleFunction<String> bytes = value -> Words.bytes((long) value).replace(".0 ", " ");
     DoubleFunction<String> count = ReportPage::plain;
-    Series used = new Series("extents", carried(stretch -> stretch.extentBytes));
+    Series used = new Series("used", carried(stretch -> stretch.extentBytes));
+    Series pool = new Series("size of the pool", carried(stretch -> stretch.poolBytes));
     plot(
         "Pool occupancy",
-        "bytes of all extents, of %s".formatted(Words.bytes(replay.state().poolBytes())),
-        List.of(used),
-        SvgPlot.lines(List.of(used), axis, 1_024, bytes));
+        "bytes of all extents",
+        List.of(used, pool),
+        SvgPlot.lines(List.of(used, pool), axis, 1_024, bytes));
     Series ratio =
         series(
             "hit",
@@ -219,7 +219,11 @@ public final class ReportPage {
     Series p90 = series("p90", stretch -> which.of(stretch).quantile(0.9));
     Series p99 = series("p99", stretch -> which.of(stretch).quantile(0.99));
     List<Series> all = List.of(p50, p90, p99);
-    plot(title, what, all, SvgPlot.logarithmic(all, axis, value -> Words.duration((long) value)));
+    plot(
+        title,
+        what,
+        all,
+        SvgPlot.logarithmic(all, axis, value -> Words.duration((long) value).replace(".0 ", " ")));
   }
 
   private void evictions() {

@@ -14,7 +14,7 @@ import java.util.stream.DoubleStream;
 final class SvgPlot {
   private static final int WIDTH = 760;
   private static final int HEIGHT = 220;
-  private static final int LEFT = 66;
+  private static final int LEFT = 76;
   private static final int RIGHT = 12;
   private static final int TOP = 10;
   private static final int BOTTOM = 26;

@@ -26,6 +26,7 @@ final class Timeline {
     long peakLeases;
     long peakRestores;
     long extentBytes = -1;
+    long poolBytes = -1;
     long sealedBlocks;
     long reservedBlocks;
     final Map<EvictionCause, Long> evicted = new EnumMap<>(EvictionCause.class);
@@ -44,6 +45,7 @@ final class Timeline {
       peakRestores = Math.max(peakRestores, later.peakRestores);
       if (later.extentBytes >= 0) {
         extentBytes = later.extentBytes;
+        poolBytes = later.poolBytes;
         sealedBlocks = later.sealedBlocks;
         reservedBlocks = later.reservedBlocks;
       }

@@ -26,6 +26,11 @@ public final class Times {
     return zone;
   }
 
+  /** The zone as a person knows it. */
+  String zoneName() {
+    return zone.equals(ZoneOffset.UTC) ? "UTC" : zone.toString();
+  }
+
   /** {@code 2026-11-30 12:00:01.123456}. */
   public String text(long atMicros) {
     return DATE_AND_TIME.format(instant(atMicros).atZone(zone));

@@ -111,7 +111,7 @@ public final class Why {
     long oldest = dir.firstPosition();
     boolean known = dir.stateBeforeOldest().isPresent();
     return new MissCauses(
-        histories, names, times, known ? 0 : oldest, known && oldest > 1 ? oldest - 1 : 0);
+        request, histories, names, times, known ? 0 : oldest, known && oldest > 1 ? oldest - 1 : 0);
   }
 
   private void header(RequestStory story, Names names) {

@@ -14,38 +14,78 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A journal whose first part is gone, as retention leaves it. */
+/** A journal whose first part is gone, as retention leaves it, or damaged. */
 class HeadlessJournalTest {
   private static final long FACTS = 7_000;
 
-  @TempDir Path dir;
-  private long first;
-  private String whole = "";
+  @TempDir static Path written;
+  private static long first;
+  private static String whole = "";
 
-  @BeforeEach
-  void shouldLoseTheFirstPart() throws IOException {
+  @TempDir Path dir;
+
+  @BeforeAll
+  static void shouldWriteSomeParts() throws IOException {
     BusyJournal.write(
-        dir, 3, FACTS, JournalOptions.DEFAULT.withPartBytes(512 << 10), this::awaitCheckpoint);
-    whole = digestLine();
-    List<PartInfo> parts = JournalReader.open(dir).parts();
+        written,
+        3,
+        FACTS,
+        JournalOptions.DEFAULT.withPartBytes(512 << 10),
+        HeadlessJournalTest::awaitCheckpoint);
+    whole = digestLine(written);
+    List<PartInfo> parts = JournalReader.open(written).parts();
     assertTrue(parts.size() >= 2, parts.toString());
     first = parts.get(1).firstPosition();
-    delete(parts.getFirst().path());
   }
 
-  private void awaitCheckpoint() {
+  @BeforeEach
+  void shouldCopyThem() throws IOException {
+    try (Stream<Path> files = Files.walk(written)) {
+      for (Path file : files.toList()) {
+        Path copy = dir.resolve(written.relativize(file));
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(copy);
+        } else {
+          Files.copy(file, copy);
+        }
+      }
+    }
+  }
+
+  private void loseTheFirstPart() throws IOException {
+    delete(JournalReader.open(dir).parts().getFirst().path());
+  }
+
+  @Test
+  void shouldStartFromACheckpointBehindDamage() throws Exception {
+    Path facts = JournalReader.open(dir).parts().getFirst().path().resolve("19700101F.cq4");
+    byte[] bytes = Files.readAllBytes(facts);
+    bytes[300_000] ^= 4;
+    Files.write(facts, bytes);
+    Cli summary = Cli.replay(dir);
+    assertEquals(1, summary.exit, summary.out);
+    assertTrue(summary.out.contains("cannot be folded beyond"), summary.out);
+    assertEquals(0, Cli.replay(dir, "--leaks").exit);
+    Cli end = Cli.replay(dir, "--at", "-0s");
+    assertEquals(0, end.exit, end.out);
+    assertTrue(end.out.contains(whole), end.out);
+    assertEquals(1, Cli.replay(dir, "--verify").exit);
+  }
+
+  private static void awaitCheckpoint() {
     long deadline = System.nanoTime() + 20_000_000_000L;
-    while (checkpoints().isEmpty()) {
+    while (checkpoints(written).isEmpty()) {
       assertTrue(System.nanoTime() < deadline, "no checkpoint was made");
       LockSupport.parkNanos(10_000_000);
     }
   }
 
-  private List<Path> checkpoints() {
+  private static List<Path> checkpoints(Path dir) {
     try (Stream<Path> files = Files.list(dir)) {
       return files
           .filter(file -> file.toString().matches(".*checkpoint-\\d{20}"))
@@ -65,7 +105,7 @@ class HeadlessJournalTest {
     Files.delete(part);
   }
 
-  private String digestLine() {
+  private static String digestLine(Path dir) {
     return Cli.replay(dir)
         .out
         .lines()
@@ -75,8 +115,9 @@ class HeadlessJournalTest {
   }
 
   @Test
-  void shouldStartFromTheCheckpoint() {
-    assertEquals(whole, digestLine());
+  void shouldStartFromTheCheckpoint() throws Exception {
+    loseTheFirstPart();
+    assertEquals(whole, digestLine(dir));
     Cli summary = Cli.replay(dir);
     assertEquals(0, summary.exit, summary.out);
     assertTrue(
@@ -90,6 +131,7 @@ class HeadlessJournalTest {
 
   @Test
   void shouldSayWhatItCannotKnow() throws Exception {
+    loseTheFirstPart();
     String missed = firstMissBehindTheHead();
     Cli why = Cli.replay(dir, "--why", missed);
     assertEquals(0, why.exit, why.err);
@@ -116,7 +158,8 @@ class HeadlessJournalTest {
 
   @Test
   void shouldSayThatTheStateIsUnknownWithoutACheckpoint() throws Exception {
-    for (Path checkpoint : checkpoints()) {
+    loseTheFirstPart();
+    for (Path checkpoint : checkpoints(dir)) {
       Files.delete(checkpoint);
     }
     Cli summary = Cli.replay(dir);

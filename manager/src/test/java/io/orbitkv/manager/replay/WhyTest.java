@@ -39,6 +39,17 @@ class WhyTest {
   }
 
   @Test
+  void shouldSayThatTheKeyWasNew() throws IOException {
+    try (JournalScript script = JournalScript.open(dir)) {
+      long session = script.engine();
+      script.publish(session, "r-1", "aa");
+      script.miss(session, "r-2", "bb");
+      script.publish(session, "r-2", "bb");
+    }
+    assertWhy("r-2", "why-new");
+  }
+
+  @Test
   void shouldSayThatNothingWasEverPublished() throws IOException {
     try (JournalScript script = JournalScript.open(dir)) {
       long session = script.engine();
