@@ -20,6 +20,7 @@ import io.orbitkv.manager.workload.ManagerProcess;
 import io.orbitkv.manager.workload.Samples;
 import io.orbitkv.manager.workload.ScratchDir;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -30,7 +31,7 @@ final class BandwidthBench {
   private static final long POOL_BYTES = 512L << 20;
   private static final int BATCH_BYTES = 64 << 20;
   private static final int[] BLOCK_BYTES = {16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
-  private static final int WARM_UP_ROUNDS = 6;
+  private static final int WARM_UP_ROUNDS = 10;
   private static final double SHARE = 0.8;
 
   private final Engine engine;
@@ -38,11 +39,17 @@ final class BandwidthBench {
   private final int blocks;
   private long nextBlock;
   private long nextCopy;
+  private final List<Double> copies = new ArrayList<>();
+  private final List<Double> publishes = new ArrayList<>();
+  private final List<Double> restores = new ArrayList<>();
 
   private BandwidthBench(Engine engine, MemorySegment elsewhere) {
     this.engine = engine;
     this.elsewhere = elsewhere;
     this.blocks = engine.shape().pages();
+    for (int page = 0; page < blocks; page++) {
+      engine.fill(page, page);
+    }
   }
 
   /** Measures each block size and adds the figures. */
@@ -52,18 +59,20 @@ final class BandwidthBench {
         ManagerProcess manager = ManagerProcess.start(dir.path(), flags, List.of());
         Mapping elsewhere =
             Mapping.anonymous(POOL_BYTES, MapOptions.READ_WRITE.withPopulate(true))) {
-      for (int blockBytes : BLOCK_BYTES) {
-        EngineShape shape =
-            new EngineShape(
-                "bench-pool",
-                "bench-pool-" + blockBytes,
-                1,
-                blockBytes,
-                16,
-                BATCH_BYTES / blockBytes);
-        try (Engine engine = Engine.connect(manager.socket(), shape)) {
-          new BandwidthBench(engine, elsewhere.segment()).measure(rounds, report);
+      List<BandwidthBench> sizes = new ArrayList<>();
+      try {
+        for (int blockBytes : BLOCK_BYTES) {
+          Engine engine = Engine.connect(manager.socket(), shape(blockBytes));
+          sizes.add(new BandwidthBench(engine, elsewhere.segment()));
         }
+        for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
+          for (BandwidthBench size : sizes) {
+            size.measure(round >= 0);
+          }
+        }
+        sizes.forEach(size -> size.report(report));
+      } finally {
+        sizes.forEach(size -> size.engine.close());
       }
     } catch (NativeException noMemory) {
       throw new Failure("no memory for the copies: " + noMemory.getMessage(), "", noMemory);
@@ -73,41 +82,37 @@ final class BandwidthBench {
             .formatted(rounds, BATCH_BYTES >> 20));
   }
 
-  private void measure(int rounds, BenchReport report) {
-    double[] copies = new double[rounds];
-    double[] publishes = new double[rounds];
-    double[] restores = new double[rounds];
-    for (int page = 0; page < blocks; page++) {
-      engine.fill(page, page);
+  private static EngineShape shape(int blockBytes) {
+    String name = "bench-pool-" + blockBytes;
+    return new EngineShape(name, name, 1, blockBytes, 16, BATCH_BYTES / blockBytes);
+  }
+
+  /** One round: memcpy, publish, restore. */
+  private void measure(boolean counts) {
+    double copy = bytesPerSecond(this::copy);
+    KeyRun keys = engine.keys(nextBlock, blocks);
+    nextBlock += blocks;
+    double publish = bytesPerSecond(() -> publish(keys));
+    double restore = restore(keys);
+    if (counts) {
+      copies.add(copy);
+      publishes.add(publish);
+      restores.add(restore);
     }
-    for (int round = -WARM_UP_ROUNDS; round < rounds; round++) {
-      double copy = bytesPerSecond(this::copy);
-      KeyRun keys = engine.keys(nextBlock, blocks);
-      nextBlock += blocks;
-      double publish = bytesPerSecond(() -> publish(keys));
-      double restore = restore(keys);
-      if (round >= 0) {
-        copies[round] = copy;
-        publishes[round] = publish;
-        restores[round] = restore;
-      }
-    }
-    double floor = Samples.median(copies);
+  }
+
+  private void report(BenchReport report) {
+    double floor = median(copies);
     String size = sizeText(engine.shape().blockBytes());
+    Unit unit = Unit.BYTES_PER_SECOND;
     report.add(
-        Figure.atLeastShare(
-            "publish, blocks of " + size,
-            Unit.BYTES_PER_SECOND,
-            Samples.median(publishes),
-            floor,
-            SHARE));
+        Figure.atLeastShare("publish, blocks of " + size, unit, median(publishes), floor, SHARE));
     report.add(
-        Figure.atLeastShare(
-            "restore, blocks of " + size,
-            Unit.BYTES_PER_SECOND,
-            Samples.median(restores),
-            floor,
-            SHARE));
+        Figure.atLeastShare("restore, blocks of " + size, unit, median(restores), floor, SHARE));
+  }
+
+  private static double median(List<Double> figures) {
+    return Samples.median(figures.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
   private void copy() {

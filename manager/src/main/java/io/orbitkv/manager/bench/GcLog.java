@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -16,6 +18,7 @@ final class GcLog {
   private static final long MIB = 1 << 20;
   private static final Pattern MAJOR_END =
       Pattern.compile("GC\\(\\d+\\) O: Old Generation \\d+M\\(\\d+%\\)->(\\d+)M\\(");
+  private static final Pattern LIVE = Pattern.compile("GC\\((\\d+)\\) [YO]: +Live: +- +(\\d+)M");
   private static final Pattern PAUSE = Pattern.compile("GC\\(\\d+\\) .*Pause .* (\\d+\\.\\d+)ms");
 
   private final Path file;
@@ -48,6 +51,28 @@ final class GcLog {
       least = OptionalLong.of(Math.min(used[i], least.orElse(Long.MAX_VALUE)));
     }
     return least;
+  }
+
+  /**
+   * The least heap that one of the last {@code count} major collections found alive in both
+   * generations, in bytes.
+   */
+  OptionalLong leastLiveBytes(int count) throws IOException {
+    Map<Integer, Long> live = new TreeMap<>();
+    for (String line : lines()) {
+      Matcher matcher = LIVE.matcher(line);
+      if (matcher.find()) {
+        long bytes = Long.parseLong(matcher.group(2)) * MIB;
+        live.merge(Integer.parseInt(matcher.group(1)), bytes, Long::sum);
+      }
+    }
+    // A collection that is not over has told of one generation only.
+    int whole = Math.min(majors(), live.size());
+    return live.values().stream()
+        .limit(whole)
+        .skip(Math.max(0, whole - count))
+        .mapToLong(Long::longValue)
+        .min();
   }
 
   /** Every pause so far, in nanoseconds. */

@@ -66,21 +66,26 @@ final class HeapBench {
 
   private void heap(EngineShape shape, int blocks, BenchReport report) throws IOException {
     try (Engine engine = Engine.connect(manager.socket(), shape)) {
-      long empty = usedAfterCollection();
+      awaitCollections();
+      long emptyLive = log.leastLiveBytes(2).orElseThrow();
+      long emptyUsed = log.leastUsedBytes(2).orElseThrow();
       for (int from = 0; from < blocks; from += BATCH) {
         publish(engine, from, Math.min(BATCH, blocks - from));
       }
-      long full = usedAfterCollection();
-      double perBlock = (double) (full - empty) / blocks;
+      awaitCollections();
+      double live = log.leastLiveBytes(2).orElseThrow() - emptyLive;
+      double used = log.leastUsedBytes(2).orElseThrow() - emptyUsed;
       report.add(
           Figure.atMost(
               "heap per cached block, %,d blocks".formatted(blocks),
               Unit.BYTES,
-              perBlock,
+              live / blocks,
               MAX_HEAP_BYTES));
+      report.add(
+          Figure.plain("the same with what ZGC has not reclaimed", Unit.BYTES, used / blocks));
       report.note(
-          "heap in use after a major collection: %s empty, %s with the blocks, keys of 32 bytes"
-              .formatted(Unit.BYTES.text((double) empty), Unit.BYTES.text((double) full)));
+          "heap alive at a major collection, less %s without a block; keys of 32 bytes"
+              .formatted(Unit.BYTES.text((double) emptyLive)));
     }
   }
 
@@ -97,7 +102,7 @@ final class HeapBench {
   }
 
   /** Waits for three collections, so that what the first two promote and free is done. */
-  private long usedAfterCollection() throws IOException {
+  private void awaitCollections() throws IOException {
     int wanted = log.majors() + 3;
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (log.majors() < wanted) {
@@ -107,7 +112,6 @@ final class HeapBench {
       }
       pause();
     }
-    return log.leastUsedBytes(2).orElseThrow();
   }
 
   private void pauses(double minutes, BenchReport report) throws IOException {

@@ -8,18 +8,23 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** The conversation trace, where it lies beside the repository. */
-class ReferenceTraceTest {
+public class ReferenceTraceTest {
+
+  /** Where it would be. */
+  public static Path file() {
+    return Path.of(System.getProperty("maven.multiModuleProjectDirectory", ".."))
+        .resolve("../shared/traces/conversation_trace.jsonl.gz")
+        .toAbsolutePath()
+        .normalize();
+  }
 
   @Test
   void shouldCountWhatAnIndependentLruCounts() {
-    Path file =
-        Path.of(System.getProperty("maven.multiModuleProjectDirectory", ".."))
-            .resolve("../shared/traces/conversation_trace.jsonl.gz");
-    String reason = "skipped: no trace at " + file.toAbsolutePath().normalize();
+    Path file = file();
     if (!Files.exists(file)) {
-      System.out.println(reason);
+      System.out.println("skipped: no trace at " + file);
     }
-    assumeTrue(Files.exists(file), reason);
+    assumeTrue(Files.exists(file), "no trace at " + file);
     Trace trace = TraceFile.read(file, Integer.MAX_VALUE);
     assertEquals(288_500, trace.totalBlocks());
     assertEquals(31_840, new LruModel(5_000).play(trace));
