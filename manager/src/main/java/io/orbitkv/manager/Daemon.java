@@ -1,12 +1,10 @@
 package io.orbitkv.manager;
 
 import io.orbitkv.core.Clock;
-import io.orbitkv.core.Command;
 import io.orbitkv.core.Inspection;
 import io.orbitkv.core.LoopBroken;
 import io.orbitkv.core.LoopThread;
 import io.orbitkv.core.ManagerLoop;
-import io.orbitkv.core.Reply;
 import io.orbitkv.core.copy.CopyWorkers;
 import io.orbitkv.core.pool.PinnedPool;
 import io.orbitkv.ffi.NativeException;
@@ -34,6 +32,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,7 +47,6 @@ public final class Daemon implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Daemon.class);
 
   private static final Duration EPOCH_LIMIT = Duration.ofSeconds(60);
-  private static final Duration DRAIN_LIMIT = Duration.ofSeconds(3);
 
   private final DaemonConfig config;
   private final ChannelMetrics metrics = new ChannelMetrics();
@@ -61,7 +59,7 @@ public final class Daemon implements AutoCloseable {
   private final RecoveryReport recovery;
   private final PinnedPool pool;
   private final Endpoint endpoint;
-  private final LoopThread loopThread;
+  private @Nullable RunningLoop running;
   private final LoopClient loop;
   private final HealthCheck health;
   private final long epoch;
@@ -110,8 +108,10 @@ public final class Daemon implements AutoCloseable {
               pool.memory(),
               copies,
               endpoint.listener());
-      loopThread = new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));
-      loopThread.start();
+      LoopThread thread =
+          new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));
+      thread.start();
+      running = new RunningLoop(thread, loop);
       epoch = awaitEpoch();
       http = serveHttp();
       bind(fatal);
@@ -119,8 +119,16 @@ public final class Daemon implements AutoCloseable {
       logServing();
     } finally {
       if (!started) {
-        closeAll();
+        abandon();
       }
+    }
+  }
+
+  /** Gives back what a failed start took. */
+  private void abandon() {
+    RunningLoop started = running;
+    if (started == null || started.end("failed start")) {
+      closeAll();
     }
   }
 
@@ -306,26 +314,12 @@ public final class Daemon implements AutoCloseable {
     }
     stopped = true;
     health.drain();
-    Optional<Reply> ended = loop.ask(sink -> new Command.Shutdown(reason, sink), DRAIN_LIMIT);
-    boolean inOrder = ended.orElse(null) instanceof Reply.ShutDown;
-    if (ended.orElse(null) instanceof Reply.ShutDown(long position)) {
-      LOG.info("epoch {} ended at journal position {}", epoch, position);
-    } else {
-      LOG.warn(
-          "epoch {} did not drain within {} s; the next start will close what is open",
-          epoch,
-          DRAIN_LIMIT.toSeconds());
+    RunningLoop started = running;
+    if (started != null && !started.end(reason)) {
+      return false;
     }
-    try {
-      inOrder &= loopThread.join(Duration.ofMillis(500));
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      inOrder = false;
-    }
-    if (inOrder) {
-      closeAll();
-    }
-    return inOrder;
+    closeAll();
+    return true;
   }
 
   private void closeAll() {

@@ -18,16 +18,16 @@ import java.util.List;
 import java.util.Random;
 
 /** An engine with one group of two layers, as tests need it. */
-final class Engine implements AutoCloseable {
-  static final int BLOCKS = 64;
-  static final int LAYER_BYTES = 2048;
-  static final int PAGE_TOKENS = 64;
+public final class Engine implements AutoCloseable {
+  public static final int BLOCKS = 64;
+  public static final int LAYER_BYTES = 2048;
+  public static final int PAGE_TOKENS = 64;
   private static final int PAGE_BYTES = 2 * LAYER_BYTES;
 
-  final HostBuffer buffer;
-  final OrbitClient client;
+  public final HostBuffer buffer;
+  public final OrbitClient client;
 
-  Engine(ClientOptions options, String instance) throws NativeException {
+  public Engine(ClientOptions options, String instance) throws NativeException {
     buffer = HostBuffer.create("engine", (long) BLOCKS * PAGE_BYTES);
     client =
         switch (OrbitClient.connect(options, registration(instance, "ns", buffer))) {
@@ -37,7 +37,7 @@ final class Engine implements AutoCloseable {
         };
   }
 
-  static Registration registration(String instance, String namespace, HostBuffer buffer) {
+  public static Registration registration(String instance, String namespace, HostBuffer buffer) {
     Register.Layer first =
         new Register.Layer(0, 0, 0, 0, BLOCKS, PAGE_BYTES, 1, LAYER_BYTES, LAYER_BYTES);
     Register.Layer second =
@@ -65,35 +65,35 @@ final class Engine implements AutoCloseable {
         List.of(buffer));
   }
 
-  static KeyRun keys(long seed, int count) {
+  public static KeyRun keys(long seed, int count) {
     byte[] packed = new byte[32 * count];
     new Random(seed).nextBytes(packed);
     return KeyRun.of(packed, 32);
   }
 
-  void fill(int block, long seed) {
+  public void fill(int block, long seed) {
     byte[] bytes = new byte[PAGE_BYTES];
     new Random(seed).nextBytes(bytes);
     MemorySegment.copy(
         bytes, 0, buffer.segment(), ValueLayout.JAVA_BYTE, (long) block * PAGE_BYTES, PAGE_BYTES);
   }
 
-  byte[] page(int block) {
+  public byte[] page(int block) {
     return buffer
         .segment()
         .asSlice((long) block * PAGE_BYTES, PAGE_BYTES)
         .toArray(ValueLayout.JAVA_BYTE);
   }
 
-  static PublishRequest publish(String request, KeyRun keys, int firstBlock) {
+  public static PublishRequest publish(String request, KeyRun keys, int firstBlock) {
     return new PublishRequest(0, request, keys, IntRun.range(firstBlock, keys.count()));
   }
 
-  static QueryRequest query(String request, KeyRun keys) {
+  public static QueryRequest query(String request, KeyRun keys) {
     return new QueryRequest(0, 0, request, List.of(new QueryRequest.GroupKeys(0, keys)));
   }
 
-  static RestoreRequest restore(String request, int count, int firstBlock) {
+  public static RestoreRequest restore(String request, int count, int firstBlock) {
     return new RestoreRequest(
         request, List.of(new RestoreRequest.GroupPages(0, 0, IntRun.range(firstBlock, count))));
   }

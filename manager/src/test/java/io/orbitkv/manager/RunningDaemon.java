@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** A daemon in this process, in a folder of its own; fails the test if an invariant breaks. */
-final class RunningDaemon implements AutoCloseable {
+public final class RunningDaemon implements AutoCloseable {
   private final Map<Setting, String> flags;
   private final AtomicReference<@Nullable Throwable> broken = new AtomicReference<>();
   private Daemon daemon;
 
-  RunningDaemon(Path folder, Map<Setting, String> settings) throws StartFailure {
+  public RunningDaemon(Path folder, Map<Setting, String> settings) throws StartFailure {
     flags = new EnumMap<>(Setting.class);
     flags.put(Setting.SOCKET, folder.resolve("s").toString());
     flags.put(Setting.JOURNAL, folder.resolve("journal").toString());
@@ -27,29 +27,29 @@ final class RunningDaemon implements AutoCloseable {
     daemon = start();
   }
 
-  RunningDaemon(Path folder) throws StartFailure {
+  public RunningDaemon(Path folder) throws StartFailure {
     this(folder, Map.of());
   }
 
-  Daemon daemon() {
+  public Daemon daemon() {
     return daemon;
   }
 
-  String socket() {
+  public String socket() {
     return daemon.config().endpoint().socketPath();
   }
 
-  ClientOptions clientOptions() {
+  public ClientOptions clientOptions() {
     return ClientOptions.of(socket());
   }
 
-  void stop() {
+  public void stop() {
     if (!daemon.stop("test")) {
       throw new AssertionError("the daemon did not stop in order");
     }
   }
 
-  void startAgain() throws StartFailure {
+  public void startAgain() throws StartFailure {
     daemon = start();
   }
 

@@ -89,6 +89,7 @@ public final class ManagerCommand implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
     Logging.setUp(config.logLevel());
+    Thread.setDefaultUncaughtExceptionHandler(ManagerCommand::threadDied);
     CountDownLatch ended = new CountDownLatch(1);
     Daemon daemon;
     try {
@@ -116,6 +117,13 @@ public final class ManagerCommand implements Callable<Integer> {
       }
     }
     return flags;
+  }
+
+  /** Nothing here may go on without one of its threads. */
+  private static void threadDied(Thread thread, Throwable why) {
+    LoggerFactory.getLogger(ManagerCommand.class)
+        .error("thread {} died: the daemon stops", thread.getName(), why);
+    Runtime.getRuntime().halt(BROKEN);
   }
 
   /** The JVM would report a signal as 143; an orderly end is 0. */

@@ -113,14 +113,25 @@ public record DaemonConfig(
 
   private static EndpointOptions endpoint(Reader in, HostConfig host) {
     HelloOk.Limits standard = HelloOk.Limits.STANDARD;
+    HelloOk.Limits limits =
+        new HelloOk.Limits(
+            standard.maxControlBytes(),
+            standard.maxBuffers(),
+            standard.maxGroups(),
+            standard.maxLayers(),
+            host.maxBlocksPerRequest(),
+            standard.maxOutstanding(),
+            (int) host.leaseTtlMillis(),
+            (int) host.ticketMillis(),
+            (int) host.maxTicketMillis(),
+            (int) in.millis(Setting.HELLO_TIMEOUT));
     return new EndpointOptions(
         in.text(Setting.SOCKET),
         Integer.parseInt(in.oneOf(Setting.SOCKET_MODE, Set.of("0600", "0660", "600", "660")), 8),
         in.ids(Setting.ALLOW_UID),
         in.ids(Setting.ALLOW_GID),
         host.maxSessions() + SPARE_CONNECTIONS,
-        standard.withLives(
-            (int) host.leaseTtlMillis(), (int) host.ticketMillis(), (int) host.maxTicketMillis()),
+        limits,
         "orbitkv/" + Version.TEXT);
   }
 

@@ -13,6 +13,8 @@ public enum Setting {
   SOCKET_MODE(Group.SOCKET, "MODE", "0600", "Who may connect: 0600 (own user) or 0660 (group)."),
   ALLOW_UID(Group.SOCKET, "UID,...", "", "Users served besides the daemon's own and root."),
   ALLOW_GID(Group.SOCKET, "GID,...", "", "Groups served; a peer's effective group counts."),
+  HELLO_TIMEOUT(
+      Group.SOCKET, "TIME", "5s", "How long a peer may take to say HELLO, and to send a frame."),
   MAX_SESSIONS(Group.SOCKET, "N", "1024", "Open sessions, above which REGISTER is refused."),
 
   POOL_SIZE(Group.MEMORY, "SIZE", "4gb", "Memory that holds the cache."),

@@ -119,7 +119,7 @@ public final class ControlServer implements AutoCloseable {
     try {
       EpollEvents events = new EpollEvents(256);
       while (!stopping) {
-        epoll.await(events, TICK_NANOS);
+        epoll.await(events, Math.min(TICK_NANOS, timeoutNanos));
         for (int i = 0; i < events.count(); i++) {
           dispatch(events.data(i), events.events(i));
         }

@@ -8,6 +8,7 @@ import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.UnixListener;
 import io.orbitkv.manager.metrics.ChannelMetrics;
 import io.orbitkv.state.HostEvent.SessionEnd;
+import java.io.UncheckedIOException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +94,11 @@ public final class Endpoint implements AutoCloseable {
   /** Stops the control thread and removes the socket. The loop must have ended. */
   @Override
   public void close() {
+    try {
+      poller.flush(); // The answers of the loop's last cycle.
+    } catch (NativeException broken) {
+      throw new UncheckedIOException("the last answers were not signalled", broken);
+    }
     if (server != null) {
       server.close();
     }

@@ -1,0 +1,133 @@
+package io.orbitkv.manager.config;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.orbitkv.core.eviction.Eviction;
+import io.orbitkv.manager.config.Settings.Source;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SettingsTest {
+  @TempDir private Path folder;
+
+  @Test
+  void shouldPutAFlagBeforeTheEnvironmentBeforeTheFileBeforeTheDefault() throws IOException {
+    String file = file("pool-size = \"3gb\"\nlease-ttl = \"3s\"\nticket-timeout = \"3s\"\n");
+    Settings settings =
+        Settings.resolve(
+            Map.of(Setting.CONFIG, file, Setting.POOL_SIZE, "1gb"),
+            Map.of("ORBITKV_POOL_SIZE", "2gb", "ORBITKV_LEASE_TTL", "2s"));
+    assertEquals(new Settings.Value("1gb", Source.FLAG), settings.value(Setting.POOL_SIZE));
+    assertEquals(new Settings.Value("2s", Source.ENVIRONMENT), settings.value(Setting.LEASE_TTL));
+    assertEquals(new Settings.Value("3s", Source.FILE), settings.value(Setting.TICKET_TIMEOUT));
+    assertEquals(
+        new Settings.Value("60s", Source.DEFAULT), settings.value(Setting.MAX_TICKET_TIMEOUT));
+    DaemonConfig config = DaemonConfig.of(settings);
+    assertEquals(1L << 30, config.host().poolBytes());
+    assertEquals(2_000, config.host().leaseTtlMillis());
+    assertEquals(3_000, config.endpoint().limits().ticketMillis());
+  }
+
+  @Test
+  void shouldFindTheFileByItsVariableToo() throws IOException {
+    String file = file("eviction = \"tinylfu\"\nverify = false\nallow-uid = [7, 8]\n");
+    DaemonConfig config =
+        DaemonConfig.of(Settings.resolve(Map.of(), Map.of("ORBITKV_CONFIG", file)));
+    assertEquals(Eviction.TINYLFU, config.host().eviction());
+    assertTrue(!config.host().verify());
+    assertEquals(Set.of(7, 8), config.endpoint().allowedUids());
+  }
+
+  @Test
+  void shouldNameAnUnknownKeyOfTheFileAndTheNearestKnown() throws IOException {
+    String file = file("pol-size = \"3gb\"\n");
+    BadSetting bad =
+        assertThrows(
+            BadSetting.class, () -> Settings.resolve(Map.of(Setting.CONFIG, file), Map.of()));
+    assertTrue(bad.toString().contains("pol-size"), bad.toString());
+    assertTrue(bad.toString().contains("did you mean pool-size?"), bad.toString());
+  }
+
+  @Test
+  void shouldRefuseAFileThatIsNoToml() throws IOException {
+    String file = file("pool-size = [\n");
+    assertThrows(BadSetting.class, () -> Settings.resolve(Map.of(Setting.CONFIG, file), Map.of()));
+    assertThrows(
+        BadSetting.class,
+        () -> Settings.resolve(Map.of(Setting.CONFIG, folder + "/none"), Map.of()));
+  }
+
+  @Test
+  void shouldNameTheSettingThatCannotBeUsedAsItWasGiven() throws IOException {
+    assertBad("--pool-size", Map.of(Setting.POOL_SIZE, "4 parsecs"), Map.of());
+    assertBad("--pool-size", Map.of(Setting.POOL_SIZE, "1kb"), Map.of());
+    assertBad("--eviction", Map.of(Setting.EVICTION, "fifo"), Map.of());
+    assertBad("--http-addr", Map.of(Setting.HTTP_ADDR, "9091"), Map.of());
+    assertBad("--journal-retention", Map.of(Setting.JOURNAL_RETENTION, "7"), Map.of());
+    assertBad("--journal-sync", Map.of(Setting.JOURNAL_SYNC, "2m"), Map.of());
+    assertBad("--max-ticket-timeout", Map.of(Setting.TICKET_TIMEOUT, "2m"), Map.of());
+    assertBad("ORBITKV_VERIFY", Map.of(), Map.of("ORBITKV_VERIFY", "perhaps"));
+    String file = file("copy-workers = 0\n");
+    assertBad("copy-workers in", Map.of(Setting.CONFIG, file), Map.of());
+  }
+
+  @Test
+  void shouldBeUsableWithEveryDefault() {
+    DaemonConfig config = DaemonConfig.of(Settings.resolve(Map.of(), Map.of()));
+    assertEquals(4L << 30, config.host().poolBytes());
+    assertEquals(config.host().poolBytes(), config.host().globalBudgetBytes());
+    assertEquals(30_000, config.endpoint().limits().leaseMillis());
+    assertEquals(0600, config.endpoint().socketMode());
+  }
+
+  @Test
+  void shouldFindEverySettingInTheOperationsGuide() throws IOException {
+    String guide =
+        Files.readString(Path.of(System.getProperty("basedir", "."), "../docs/operations.md"));
+    for (Setting setting : Setting.values()) {
+      assertTrue(
+          guide.contains("`" + setting.flag() + " ") || guide.contains("`" + setting.flag() + "`"),
+          setting.flag());
+    }
+  }
+
+  @Test
+  void shouldReadSizesAndTimes() {
+    assertEquals(4L << 30, Quantity.bytes("4gb"));
+    assertEquals(4L << 30, Quantity.bytes("4 GiB"));
+    assertEquals(512L << 20, Quantity.bytes("512mb"));
+    assertEquals(123, Quantity.bytes("123"));
+    assertEquals(50_000, Quantity.time("50us").toNanos());
+    assertEquals(1_800, Quantity.time("30m").toSeconds());
+    assertEquals(0, Quantity.time("0").toNanos());
+    for (String bad : new String[] {"", "gb", "4xb", "-4gb", "1.5gb", "99999999999999tb"}) {
+      assertThrows(IllegalArgumentException.class, () -> Quantity.bytes(bad), bad);
+    }
+    for (String bad : new String[] {"", "5", "s", "-5s", "5 weeks"}) {
+      assertThrows(IllegalArgumentException.class, () -> Quantity.time(bad), bad);
+    }
+    assertEquals("1.50 GiB", Quantity.bytesText(3L << 29));
+    assertEquals("17 B", Quantity.bytesText(17));
+  }
+
+  private static void assertBad(
+      String name, Map<Setting, String> flags, Map<String, String> environment) {
+    BadSetting bad =
+        assertThrows(
+            BadSetting.class, () -> DaemonConfig.of(Settings.resolve(flags, environment)), name);
+    assertTrue(bad.toString().contains(name), bad.toString());
+  }
+
+  private String file(String text) throws IOException {
+    Path file = folder.resolve("orbitkv.toml");
+    Files.writeString(file, text);
+    return file.toString();
+  }
+}

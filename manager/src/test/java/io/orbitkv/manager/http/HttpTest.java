@@ -1,0 +1,241 @@
+package io.orbitkv.manager.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.orbitkv.client.QueryResult;
+import io.orbitkv.core.Command;
+import io.orbitkv.core.Inspection;
+import io.orbitkv.manager.Engine;
+import io.orbitkv.manager.Main;
+import io.orbitkv.manager.RunningDaemon;
+import io.orbitkv.manager.Version;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class HttpTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @TempDir private Path folder;
+  private final HttpClient http =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+  private RunningDaemon running;
+  private String address;
+
+  @BeforeEach
+  void start() throws Exception {
+    running = new RunningDaemon(folder);
+    InetSocketAddress bound = running.daemon().httpAddress().orElseThrow();
+    address = "127.0.0.1:" + bound.getPort();
+  }
+
+  @AfterEach
+  void stop() {
+    running.close();
+  }
+
+  @Test
+  void shouldTellHealthVersionAndStatus() throws Exception {
+    JsonNode health = json(get("/health"), 200);
+    assertEquals("SERVING", health.path("status").asText());
+    assertEquals(Version.TEXT, json(get("/version"), 200).path("version").asText());
+    try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+      engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
+      JsonNode status = json(get("/status"), 200);
+      assertEquals(1, status.path("sessions").asInt());
+      assertEquals(4, status.path("blocks").path("sealed").asInt());
+      assertEquals(32 << 20, status.path("pool").path("bytes").asInt());
+      assertTrue(status.path("pool").path("usedBytes").asLong() >= 4 * 4096);
+      assertTrue(status.path("journal").path("position").asLong() > 4);
+      assertEquals("lru", status.path("config").path("eviction").asText());
+    }
+  }
+
+  @Test
+  void shouldCountInMetricsWhatTheFoldCounts() throws Exception {
+    try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+      engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
+      engine.client.query(Engine.query("q", Engine.keys(1, 6)));
+      engine.client.query(Engine.query("q2", Engine.keys(2, 3)));
+      String page = get("/metrics").body();
+      assertSample(page, "orbitkv_queries_total", 2);
+      assertSample(page, "orbitkv_asked_blocks_total", 9);
+      assertSample(page, "orbitkv_hit_blocks_total", 4);
+      assertSample(page, "orbitkv_missed_blocks_total", 5);
+      assertSample(page, "orbitkv_leases_open", 1);
+      assertSample(page, "orbitkv_operation_seconds_count{op=\"query\"}", 2);
+      assertSample(page, "orbitkv_evicted_blocks_total{cause=\"capacity\"}", 0);
+      for (String line : page.split("\n", -1)) {
+        assertTrue(
+            line.isEmpty()
+                || line.startsWith("# ")
+                || line.matches("[a-z_]+(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? [0-9.e+-]+"),
+            line);
+      }
+    }
+  }
+
+  @Test
+  void shouldListAndEvictAndCleanUp() throws Exception {
+    try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+      engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
+      QueryResult ready = engine.client.query(Engine.query("q", Engine.keys(1, 2)));
+      assertTrue(ready instanceof QueryResult.Ready, ready.toString());
+      assertEquals("engine-a", first("/instances", "instances").path("instance").asText());
+      assertEquals("LOAD", first("/sessions", "sessions").path("role").asText());
+      assertEquals(2, first("/leases", "leases").path("blocks").asInt());
+      JsonNode blocks = json(get("/blocks?namespace=ns&limit=3"), 200);
+      assertEquals(3, blocks.path("blocks").size());
+      assertTrue(blocks.path("more").asBoolean());
+      JsonNode evicted = json(post("/cache/evict", "{\"namespace\": \"ns\"}"), 200);
+      assertEquals(4, evicted.path("blocks").asInt());
+      assertTrue(evicted.path("retainedBytes").asLong() > 0);
+      JsonNode cleaned = json(post("/instances/cleanup?instance=engine-a", ""), 200);
+      assertEquals(1, cleaned.path("sessionsClosed").asInt());
+      assertEquals(1, cleaned.path("leasesReleased").asInt());
+      assertEquals(0, json(get("/sessions"), 200).path("sessions").size());
+    }
+  }
+
+  @Test
+  void shouldAnswerWhatIsWrongWithARemedy() throws Exception {
+    assertError(get("/nothing"), 404, "NOT_FOUND");
+    assertError(post("/health", ""), 405, "METHOD_NOT_ALLOWED");
+    assertError(get("/cache/evict"), 405, "METHOD_NOT_ALLOWED");
+    assertError(get("/health?verbose=1"), 400, "UNKNOWN_PARAMETER");
+    assertError(get("/blocks"), 400, "MISSING_PARAMETER");
+    assertError(get("/leases?limit=0"), 400, "BAD_PARAMETER");
+    assertError(post("/cache/evict", "[]"), 400, "BAD_JSON");
+    assertError(post("/cache/evict", "{"), 400, "BAD_JSON");
+    assertError(post("/cache/evict", "{\"everything\": true}"), 400, "UNKNOWN_FIELD");
+    assertError(post("/cache/evict", "{\"all\": false}"), 400, "BAD_FIELD");
+    assertError(
+        post("/cache/evict", "{\"namespace\": \"ns\", \"keys\": [\"0g\"]}"), 400, "BAD_FIELD");
+    assertError(post("/instances/cleanup?instance=nobody", ""), 404, "NO_SUCH_INSTANCE");
+    assertError(post("/cache/evict", " ".repeat((1 << 20) + 1)), 413, "TOO_LARGE");
+  }
+
+  @Test
+  void shouldTellHealthAtOnceWhileTheLoopIsBusy() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    assertTrue(
+        running
+            .daemon()
+            .endpoint()
+            .commands()
+            .offer(new Command.Inspect(new Inspection.Status(), _ -> await(go))));
+    try {
+      Thread.sleep(2_200);
+      long start = System.nanoTime();
+      HttpResponse<String> health = get("/health");
+      long millis = (System.nanoTime() - start) / 1_000_000;
+      JsonNode body = json(health, 503);
+      assertEquals("DEGRADED", body.path("status").asText());
+      assertTrue(body.path("problems").get(0).asText().contains("the loop"), body.toString());
+      assertTrue(millis < 1_000, millis + " ms");
+    } finally {
+      go.countDown();
+    }
+  }
+
+  @Test
+  void shouldServeTheCommandLine() throws Exception {
+    try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+      engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
+      assertTrue(run(0, "status").contains("4 sealed"));
+      assertTrue(run(0, "instances").contains("engine-a"));
+      assertTrue(run(0, "sessions").contains("LOAD"));
+      assertTrue(run(0, "leases").startsWith("LEASE"));
+      assertTrue(run(0, "blocks", "--namespace", "ns").contains("SEALED"));
+      assertEquals(4, JSON.readTree(run(0, "evict", "--all", "--json")).path("blocks").asInt());
+      run(2, "evict");
+    }
+    String gone = run(1, "status", "--http-addr", "127.0.0.1:1");
+    assertTrue(gone.contains("orbitkv manager"), gone);
+  }
+
+  private String run(int exitCode, String... arguments) {
+    StringWriter text = new StringWriter();
+    CommandLine root =
+        Main.commandLine().setOut(new PrintWriter(text)).setErr(new PrintWriter(text));
+    String[] all = arguments;
+    if (!List.of(arguments).contains("--http-addr")) {
+      all = Arrays.copyOf(arguments, arguments.length + 2);
+      all[arguments.length] = "--http-addr";
+      all[arguments.length + 1] = address;
+    }
+    assertEquals(exitCode, root.execute(all), text::toString);
+    return text.toString();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      if (!latch.await(10, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("nobody let the loop go on");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private JsonNode first(String path, String list) throws Exception {
+    return json(get(path), 200).path(list).get(0);
+  }
+
+  private static JsonNode json(HttpResponse<String> response, int status) throws IOException {
+    assertEquals(status, response.statusCode(), response.body());
+    return JSON.readTree(response.body());
+  }
+
+  private static void assertError(HttpResponse<String> response, int status, String code)
+      throws IOException {
+    JsonNode error = json(response, status).path("error");
+    assertEquals(code, error.path("code").asText());
+    assertTrue(!error.path("message").asText().isEmpty());
+    assertTrue(!error.path("remedy").asText().isEmpty(), response.body());
+  }
+
+  private static void assertSample(String page, String name, long value) {
+    assertTrue(page.contains("\n" + name + " " + value + "\n"), name + " " + value + "\n" + page);
+  }
+
+  private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    return http.send(
+        java.net.http.HttpRequest.newBuilder(raw(path)).timeout(Duration.ofSeconds(10)).build(),
+        BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> post(String path, String body)
+      throws IOException, InterruptedException {
+    return http.send(
+        java.net.http.HttpRequest.newBuilder(raw(path))
+            .POST(BodyPublishers.ofString(body))
+            .timeout(Duration.ofSeconds(10))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private URI raw(String path) {
+    return URI.create("http://" + address + path);
+  }
+}
