@@ -9,6 +9,7 @@ import io.orbitkv.manager.cli.ExitCode;
 import io.orbitkv.manager.cli.Failure;
 import io.orbitkv.manager.cli.InstancesCommand;
 import io.orbitkv.manager.cli.LeasesCommand;
+import io.orbitkv.manager.cli.Logging;
 import io.orbitkv.manager.cli.ManagerCommand;
 import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.SessionsCommand;
@@ -65,6 +66,7 @@ public final class Main implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   public static void main(String[] args) {
+    Logging.setUp("warn");
     System.exit(commandLine().execute(args));
   }
 

@@ -1,7 +1,7 @@
 package io.orbitkv.manager.cli;
 
 /** Sets the log up: to standard error, one line an event. Before the first logger is made. */
-final class Logging {
+public final class Logging {
   private static final String PREFIX = "org.slf4j.simpleLogger.";
 
   private Logging() {}
@@ -11,7 +11,7 @@ final class Logging {
    *
    * @param level error, warn, info, debug or trace
    */
-  static void setUp(String level) {
+  public static void setUp(String level) {
     System.setProperty(PREFIX + "defaultLogLevel", level);
     System.setProperty(PREFIX + "log.net.openhft", level.equals("trace") ? "debug" : "error");
     System.setProperty(PREFIX + "showDateTime", "true");
