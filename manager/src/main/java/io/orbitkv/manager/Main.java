@@ -74,6 +74,9 @@ public final class Main implements Runnable {
   public static CommandLine commandLine() {
     CommandLine root = new CommandLine(new Main());
     ManagerCommand.addOptions(subcommand(root, "manager"));
+    root.getSubcommands()
+        .values()
+        .forEach(each -> each.getCommandSpec().versionProvider(new VersionCommand.Provider()));
     root.setCaseInsensitiveEnumValuesAllowed(true);
     root.setUsageHelpAutoWidth(true);
     root.setExecutionExceptionHandler(

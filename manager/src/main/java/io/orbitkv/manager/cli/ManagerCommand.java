@@ -75,7 +75,7 @@ public final class ManagerCommand implements Callable<Integer> {
         OptionSpec.builder(setting.flag())
             .type(String.class)
             .paramLabel(setting.label())
-            .description(setting.description(), "  Default: " + setting.defaultHelp());
+            .description(setting.description() + " Default: " + setting.defaultHelp());
     return (setting.isSwitch() ? option.arity("0..1").fallbackValue("on") : option.arity("1"))
         .build();
   }

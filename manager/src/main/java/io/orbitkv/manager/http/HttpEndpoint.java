@@ -55,7 +55,11 @@ public final class HttpEndpoint implements AutoCloseable {
             30,
             TimeUnit.SECONDS,
             new ArrayBlockingQueue<>(QUEUE),
-            Thread.ofPlatform().name("orbitkv-http-", 0).daemon().factory());
+            Thread.ofPlatform()
+                .name("orbitkv-http-", 0)
+                .daemon()
+                .uncaughtExceptionHandler((thread, why) -> LOG.error("{}", thread.getName(), why))
+                .factory());
     threads.allowCoreThreadTimeOut(true);
     server.setExecutor(threads);
   }
@@ -107,6 +111,13 @@ public final class HttpEndpoint implements AutoCloseable {
       exchange.getResponseHeaders().set("Allow", route.method());
       return HttpAnswer.error(
           405, "METHOD_NOT_ALLOWED", path + " does not take " + method, "use " + route.method());
+    }
+    if (exchange.getRequestHeaders().containsKey("Origin")) {
+      return HttpAnswer.error(
+          403,
+          "FROM_A_BROWSER",
+          "a web page sent this request",
+          "use orbitkv or curl; pages must not command a daemon on this host");
     }
     byte[] body;
     try (InputStream in = exchange.getRequestBody()) {

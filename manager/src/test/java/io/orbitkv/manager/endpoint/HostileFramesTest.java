@@ -10,8 +10,8 @@ import io.orbitkv.client.control.FrameReader;
 import io.orbitkv.client.control.FrameType;
 import io.orbitkv.client.control.FrameWriter;
 import io.orbitkv.client.control.Hello;
-import io.orbitkv.client.control.Unregister;
 import io.orbitkv.client.control.Register;
+import io.orbitkv.client.control.Unregister;
 import io.orbitkv.core.Inspection;
 import io.orbitkv.ffi.EventFd;
 import io.orbitkv.ffi.Memfd;
@@ -46,6 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 class HostileFramesTest {
   private static final long SEED = Long.getLong("orbitkv.seed", 20_260_101);
   private static final int FRAMES = Boolean.getBoolean("orbitkv.long") ? 50_000 : 400;
+  private static final List<FrameType> TYPES = List.of(FrameType.values());
   private static final long TIMEOUT_NANOS = 3_000_000_000L;
 
   @TempDir private Path folder;
@@ -76,8 +77,7 @@ class HostileFramesTest {
 
   @Test
   void shouldDropAPeerThatDoesNotSayHello() throws Exception {
-    try (RunningDaemon running =
-            new RunningDaemon(folder, Map.of(Setting.HELLO_TIMEOUT, "300ms"));
+    try (RunningDaemon running = new RunningDaemon(folder, Map.of(Setting.HELLO_TIMEOUT, "300ms"));
         UnixSocket silent = UnixSocket.connect(running.socket(), TIMEOUT_NANOS);
         UnixSocket slow = UnixSocket.connect(running.socket(), TIMEOUT_NANOS);
         FrameReader silentReader = new FrameReader(silent);
@@ -121,7 +121,7 @@ class HostileFramesTest {
         }
       }
       int fdCount = random.nextInt(5) == 0 ? random.nextInt(4) : 0;
-      FrameType type = FrameType.values()[random.nextInt(FrameType.values().length)];
+      FrameType type = TYPES.get(random.nextInt(TYPES.size()));
       byte[] frame = FrameWriter.encode(type, 1 + random.nextInt(100), json(type, random), fdCount);
       int sent = mutate(frame, random);
       for (int i = 0; i < (random.nextInt(3) == 0 ? random.nextInt(4) : fdCount); i++) {
@@ -241,8 +241,7 @@ class HostileFramesTest {
     }
   }
 
-  private static void eventually(
-      BooleanSupplier condition, Supplier<String> what)
+  private static void eventually(BooleanSupplier condition, Supplier<String> what)
       throws InterruptedException {
     long deadline = System.nanoTime() + 5_000_000_000L;
     while (!condition.getAsBoolean()) {

@@ -89,7 +89,8 @@ class HttpTest {
         assertTrue(
             line.isEmpty()
                 || line.startsWith("# ")
-                || line.matches("[a-z_]+(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? [0-9.e+-]+"),
+                || line.matches(
+                    "[a-z_]+(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? [0-9.e+-]+"),
             line);
       }
     }
@@ -132,6 +133,7 @@ class HttpTest {
     assertError(
         post("/cache/evict", "{\"namespace\": \"ns\", \"keys\": [\"0g\"]}"), 400, "BAD_FIELD");
     assertError(post("/instances/cleanup?instance=nobody", ""), 404, "NO_SUCH_INSTANCE");
+    assertError(fromABrowser("/cache/evict"), 403, "FROM_A_BROWSER");
     assertError(post("/cache/evict", " ".repeat((1 << 20) + 1)), 413, "TOO_LARGE");
   }
 
@@ -230,6 +232,16 @@ class HttpTest {
     return http.send(
         java.net.http.HttpRequest.newBuilder(raw(path))
             .POST(BodyPublishers.ofString(body))
+            .timeout(Duration.ofSeconds(10))
+            .build(),
+        BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> fromABrowser(String path) throws IOException, InterruptedException {
+    return http.send(
+        java.net.http.HttpRequest.newBuilder(raw(path))
+            .POST(BodyPublishers.ofString("{\"all\": true}"))
+            .header("Origin", "http://example.org")
             .timeout(Duration.ofSeconds(10))
             .build(),
         BodyHandlers.ofString());
