@@ -74,10 +74,16 @@ final class ProgressBar implements Progress, AutoCloseable {
   }
 
   @Override
-  public void close() {
+  public void hide() {
     if (drawn) {
+      drawn = false;
       err.print(CLEAR_LINE);
       err.flush();
     }
+  }
+
+  @Override
+  public void close() {
+    hide();
   }
 }

@@ -285,12 +285,21 @@ public final class ReplayCommand implements Callable<Integer> {
       return export(journal, out, progress);
     }
     if (report != null) {
-      boolean whole = ReportPage.write(journal, report, times, progress);
+      boolean whole = ReportPage.write(journal, writable(report), times, progress);
       out.printf("%s: %s%n", report, Words.bytes(Files.size(report)));
       out.flush();
       return whole;
     }
     return summary(journal, out, times, progress);
+  }
+
+  private static Path writable(Path file) {
+    Path parent = file.toAbsolutePath().getParent();
+    if (parent == null || !Files.isDirectory(parent) || Files.isDirectory(file)) {
+      throw new Failure(
+          "cannot write " + file, "Name a file in a directory that exists, outside the journal's.");
+    }
+    return file;
   }
 
   private boolean compare(JournalDir journal, PrintWriter out, Times times, ProgressBar progress)
@@ -309,7 +318,7 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private boolean export(JournalDir journal, PrintWriter out, ProgressBar progress)
       throws IOException {
-    Path file = Path.of(export.getLast());
+    Path file = writable(Path.of(export.getLast()));
     PerfettoExport.Written written =
         PerfettoExport.write(
             journal, file, moment(since, journal), moment(until, journal), progress);

@@ -3,6 +3,7 @@ package io.orbitkv.manager.replay;
 import io.orbitkv.journal.FactCursor;
 import io.orbitkv.journal.UnreadableRecord;
 import io.orbitkv.state.Fact;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.PrintWriter;
 
@@ -11,6 +12,7 @@ import java.io.PrintWriter;
  */
 public final class Events {
   private static final long POLL_MILLIS = 200;
+  private static final int CHECK_EVERY = 4_096;
 
   private final JournalDir dir;
   private final FactFilter filter;
@@ -35,13 +37,13 @@ public final class Events {
   /** Prints what there is; notes on what is missing go to {@code err}. */
   public void print(PrintWriter err, Progress progress) throws IOException {
     Scan scan = new Scan(dir, progress);
-    Scan.Ended ended = run(scan);
-    if (!json) {
-      Notes.damage(ended.damages(), ended.tail(), err);
-    }
+    PrintWriter buffered = new PrintWriter(new BufferedWriter(out, 1 << 16), false);
+    Scan.Ended ended = run(scan, buffered, progress);
+    out.flush();
+    Notes.damage(ended.damages(), ended.tail(), err);
   }
 
-  private Scan.Ended run(Scan scan) throws IOException {
+  private Scan.Ended run(Scan scan, PrintWriter to, Progress progress) throws IOException {
     FactText text = new FactText(times, scan.names());
     FactJson asJson = new FactJson(scan.names());
     Scan.Ended ended =
@@ -50,17 +52,26 @@ public final class Events {
               if (filter.isPast(fact)) {
                 return false;
               }
-              show(fact, links, names, text, asJson);
-              return left > 0;
+              show(fact, links, names, text, asJson, to, progress);
+              boolean unread = left % CHECK_EVERY == 0 && to.checkError();
+              return left > 0 && !unread;
             });
-    out.flush();
+    to.flush();
     return ended;
   }
 
-  private void show(Fact fact, Links links, Names names, FactText text, FactJson asJson) {
+  private void show(
+      Fact fact,
+      Links links,
+      Names names,
+      FactText text,
+      FactJson asJson,
+      PrintWriter to,
+      Progress progress) {
     if (left > 0 && filter.passes(fact, links, names)) {
       Links.Scope scope = links.scope(fact, names);
-      out.println(json ? asJson.line(fact, scope) : text.line(fact, scope));
+      progress.hide();
+      to.println(json ? asJson.line(fact, scope) : text.line(fact, scope));
       left--;
     }
   }
@@ -73,7 +84,7 @@ public final class Events {
     Scan scan = new Scan(dir, progress);
     FactText text = new FactText(times, scan.names());
     FactJson asJson = new FactJson(scan.names());
-    Scan.Ended ended = run(scan);
+    Scan.Ended ended = run(scan, out, progress);
     try (FactCursor cursor = dir.reader().follow(ended.lastPosition() + 1)) {
       while (left > 0 && !out.checkError()) {
         switch (cursor.next()) {
@@ -87,7 +98,7 @@ public final class Events {
             scan.offer(
                 fact,
                 (seen, links, names) -> {
-                  show(seen, links, names, text, asJson);
+                  show(seen, links, names, text, asJson, out, progress);
                   return true;
                 });
           }

@@ -160,8 +160,7 @@ final class FactText {
                   Words.of(event.category()),
                   event.reason());
       case HostEvent.RegistrationRefused event ->
-          "%s in namespace %s: %s: %s"
-              .formatted(event.instance(), event.namespace(), event.field(), event.reason());
+          "%s in namespace %s: %s".formatted(event.instance(), event.namespace(), refusal(event));
       case HostEvent.VerifyFailed event ->
           "block %d shard %d, restore %d: sum %s, published with %s"
               .formatted(
@@ -177,6 +176,13 @@ final class FactText {
                   Words.count(event.liveBlocks(), "live block"),
                   Words.count(event.openLeases(), "open lease"));
     };
+  }
+
+  /** The reason, and the field where the reason does not begin with it. */
+  static String refusal(HostEvent.RegistrationRefused event) {
+    return event.reason().startsWith(event.field())
+        ? event.reason()
+        : event.field() + ": " + event.reason();
   }
 
   private static String forRequest(String request) {

@@ -43,6 +43,7 @@ final class Histories implements Scan.Visitor {
   /** In order of their beginning. */
   final List<BlockLife> lives = new ArrayList<>();
 
+  private final Map<String, List<BlockLife>> byKey = new HashMap<>();
   final List<Refusal> refusals = new ArrayList<>();
   boolean tooMany;
 
@@ -116,11 +117,17 @@ final class Histories implements Scan.Visitor {
       return;
     }
     lives.add(life);
+    byKey.computeIfAbsent(life.keyHex, _ -> new ArrayList<>()).add(life);
     byId.put(life.blockId, life);
     alive.put(life.blockId, life);
   }
 
-  /** The first publish into a namespace's group before a position, or null. */
+  /** The blocks that had a key, in whatever namespace and group, in order of their beginning. */
+  List<BlockLife> ofKey(String keyHex) {
+    return byKey.getOrDefault(keyHex, List.of());
+  }
+
+  /** Whether anything had been published to a namespace's group before a position. */
   boolean anyPublishBefore(String namespace, int groupId, long position) {
     Mark first = firstPublish.get(place(namespace, groupId));
     return first != null && first.position() < position;
@@ -153,8 +160,8 @@ final class Histories implements Scan.Visitor {
           note(
               mark,
               event.namespace(),
-              "the registration of %s was refused: %s: %s"
-                  .formatted(event.instance(), event.field(), event.reason()));
+              "the registration of %s was refused: %s"
+                  .formatted(event.instance(), FactText.refusal(event)));
       case RequestRefused event -> {
         if (event.operation() == Operation.PUBLISH) {
           note(

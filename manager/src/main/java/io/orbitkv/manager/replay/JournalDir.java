@@ -146,6 +146,9 @@ public final class JournalDir {
 
   Replay fold(ReplayOptions options, ReplayHooks hooks) throws IOException {
     Replay replay = Replayer.run(reader, options, hooks);
+    if (hooks instanceof Watcher watcher) {
+      watcher.ended();
+    }
     if (replay.ending() instanceof Replay.Ending.Unreadable(String message)) {
       throw new Failure(
           message, "Read it with the version that wrote it: orbitkv version, then EpochStarted.");

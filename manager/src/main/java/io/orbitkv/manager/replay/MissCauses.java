@@ -42,9 +42,8 @@ final class MissCauses {
   MissCause of(RequestStory.Miss miss, String keyHex) {
     String namespace = names.namespaceName(miss.namespaceId());
     BlockLife last = null;
-    for (BlockLife life : histories.lives) {
+    for (BlockLife life : histories.ofKey(keyHex)) {
       if (life.begunBefore(miss.position())
-          && life.keyHex.equals(keyHex)
           && life.groupId == miss.answer().groupId()
           && names.namespaceName(life.namespaceId).equals(namespace)) {
         last = life;
@@ -291,10 +290,8 @@ final class MissCauses {
           "nothing at all had been published to %s of namespace %s: does an engine save?"
               .formatted(names.group(miss.namespaceId(), groupId), namespace));
     }
-    for (BlockLife life : histories.lives) {
-      if (life.keyHex.equals(keyHex)
-          && life.begunBefore(miss.position())
-          && !life.endedBefore(miss.position())) {
+    for (BlockLife life : histories.ofKey(keyHex)) {
+      if (life.begunBefore(miss.position()) && !life.endedBefore(miss.position())) {
         lines.add(
             "the same key is block %d of namespace %s, %s: namespaces and groups share nothing"
                 .formatted(
@@ -331,9 +328,8 @@ final class MissCauses {
   private void again(
       @Nullable BlockLife known, RequestStory.Miss miss, String keyHex, List<String> lines) {
     String namespace = names.namespaceName(miss.namespaceId());
-    for (BlockLife life : histories.lives) {
+    for (BlockLife life : histories.ofKey(keyHex)) {
       if (life != known
-          && life.keyHex.equals(keyHex)
           && life.groupId == miss.answer().groupId()
           && life.begun.position() > miss.position()
           && names.namespaceName(life.namespaceId).equals(namespace)) {

@@ -31,12 +31,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An instance is a process; each of its sessions has a row for its own life and rows for its
  * publishes (reserved to published), query tickets, leases and restores, as many of each as were
- * open at once. The Manager is process 0 with counters, epochs and evictions. Times are
+ * open at once. The Manager is process 1 with counters, epochs and evictions. Times are
  * microseconds since the trace's first fact. What is open at the end is drawn up to it and marked.
  */
 public final class PerfettoExport extends Watcher {
   private static final int COUNTER_SAMPLES = 4_000;
-  private static final int MANAGER = 0;
+  private static final int MANAGER = 1;
 
   /** Something that began and has not ended. */
   private record Begun(Lane lane, String name, long atMicros, long position, String detail) {}
@@ -271,7 +271,7 @@ public final class PerfettoExport extends Watcher {
               fact,
               lanes.lane(MANAGER, 0, "registrations refused"),
               "refused " + event.instance(),
-              event.field() + ": " + event.reason());
+              FactText.refusal(event));
       case HostEvent.VerifyFailed event ->
           instant(
               fact,
@@ -330,7 +330,7 @@ public final class PerfettoExport extends Watcher {
   // ---- slices ----------------------------------------------------------------------------------
 
   private int processOf(long sessionId) {
-    return Math.toIntExact(Math.min(Integer.MAX_VALUE, names.instanceOf(sessionId)));
+    return Math.toIntExact(Math.min(Integer.MAX_VALUE, MANAGER + names.instanceOf(sessionId)));
   }
 
   private Lane lane(long sessionId, String kind) {

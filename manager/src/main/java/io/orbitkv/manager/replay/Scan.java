@@ -79,7 +79,6 @@ final class Scan {
       for (; ; ) {
         switch (cursor.next()) {
           case END -> {
-            progress.at(facts, totalBytes, totalBytes);
             return ended(facts, last, cursor.tornTail());
           }
           case DAMAGED -> {
@@ -114,6 +113,7 @@ final class Scan {
   }
 
   private Ended ended(long facts, @Nullable Fact last, Optional<Corruption> tail) {
+    progress.hide();
     return new Ended(
         facts,
         last == null ? 0 : last.position(),

@@ -159,7 +159,7 @@ public final class Summary {
     List<PartInfo> parts = dir.parts();
     out.printf("Journal %s%n", dir.path());
     out.printf(
-        "  %s in %s, %s on disk%n",
+        "  %s in %s, files of %s%n",
         Words.count(replay.facts(), "fact"),
         Words.count(parts.size(), "part"),
         Words.bytes(parts.stream().mapToLong(PartInfo::diskBytes).sum()));

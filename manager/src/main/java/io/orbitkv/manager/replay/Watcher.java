@@ -33,4 +33,9 @@ abstract class Watcher implements ReplayHooks {
   public void progress(long doneBytes, long totalBytes) {
     progress.at(facts, doneBytes, totalBytes);
   }
+
+  /** The fold has ended, well or not. */
+  void ended() {
+    progress.hide();
+  }
 }

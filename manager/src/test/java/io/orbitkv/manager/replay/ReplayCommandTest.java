@@ -58,7 +58,7 @@ class ReplayCommandTest {
     incident();
     Cli.replay(dir)
         .replacing(dir.toString(), "DIR")
-        .replacing("[0-9.]+ .iB on disk", "SIZE on disk")
+        .replacing("files of [0-9.]+ .iB", "files of SIZE")
         .assertGolden("summary");
   }
 

@@ -95,6 +95,15 @@ class ReportTest {
   }
 
   @Test
+  void shouldSayWhereItCannotWrite() {
+    for (Path wrong : new Path[] {dir, dir.resolve("missing").resolve("report.html")}) {
+      Cli report = Cli.replay(busy, "--report", wrong.toString());
+      assertEquals(1, report.exit);
+      assertTrue(report.err.contains("cannot write"), report.err);
+    }
+  }
+
+  @Test
   void shouldEscapeNames() throws Exception {
     Path odd = dir.resolve("odd");
     try (JournalScript script = JournalScript.open(odd)) {
