@@ -29,6 +29,7 @@ final class Checkpointer implements JournalKeeper.RollListener {
   private final UUID journalId;
   private final Thread thread;
 
+  private long firstLivePart;
   private volatile long goal;
   private volatile long checkpointPosition;
   private volatile long totalBytes;
@@ -45,7 +46,13 @@ final class Checkpointer implements JournalKeeper.RollListener {
     this.thread = Thread.ofPlatform().daemon().name("journal-checkpoint").unstarted(this::keep);
   }
 
-  void start(long foldedFacts, long lastPosition) {
+  /**
+   * Begins to work.
+   *
+   * @param livePart number of the part that is being written; those before it are complete
+   */
+  void start(long livePart, long foldedFacts, long lastPosition) {
+    firstLivePart = livePart;
     if (foldedFacts > FACTS_WORTH_A_CHECKPOINT) {
       goal = lastPosition;
     }
@@ -93,9 +100,14 @@ final class Checkpointer implements JournalKeeper.RollListener {
   }
 
   private void keep() {
+    boolean trimmed = false;
     while (!stopping) {
       long target = goal;
       try {
+        if (!trimmed) {
+          PartTrimmer.trimBefore(dir, firstLivePart);
+          trimmed = true;
+        }
         if (checkpointPosition < target) {
           makeCheckpoint(target);
         }

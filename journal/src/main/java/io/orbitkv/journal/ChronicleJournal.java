@@ -58,6 +58,10 @@ final class ChronicleJournal implements Journal {
   public long append(long atMicros, HostEvent event) {
     long next = position + 1;
     int length = encoder.fact(next, atMicros, event);
+    if (length > RecordFormat.MAX_RECORD_BYTES) {
+      throw new IllegalArgumentException(
+          "a %s of %d bytes was not asked for".formatted(event.getClass().getSimpleName(), length));
+    }
     PartWriter current = part;
     if (partOpenedMicros == 0) {
       partOpenedMicros = atMicros;
@@ -78,6 +82,9 @@ final class ChronicleJournal implements Journal {
   @Override
   public boolean hasRoom(int facts, long columnBytes) {
     long bytes = columnBytes + facts * FACT_BYTES + options.endingsReserveBytes();
+    if (columnBytes > RecordFormat.MAX_RECORD_BYTES / 2) {
+      return false;
+    }
     if (part.roomBytes() >= bytes) {
       return true;
     }

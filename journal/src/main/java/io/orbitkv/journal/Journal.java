@@ -26,7 +26,8 @@ public interface Journal extends AutoCloseable {
    * stays. Endings themselves are appended without asking.
    *
    * @param facts how many facts, each with a request name and a few numbers
-   * @param columnBytes what their columns add: keys, and {@link #BLOCK_COLUMN_BYTES} for each block
+   * @param columnBytes what their columns add: keys, and {@link #BLOCK_COLUMN_BYTES} for each
+   *     block; never more than 8 MiB
    */
   boolean hasRoom(int facts, long columnBytes);
 

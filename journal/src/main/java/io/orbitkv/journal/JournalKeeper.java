@@ -148,7 +148,7 @@ final class JournalKeeper implements AutoCloseable {
         part.number(),
         part.end(),
         reserved,
-        rolls.totalBytes(),
+        rolls.totalBytes() + part.end(),
         rolls.parts(),
         rolls.checkpointPosition(),
         part.number() - firstPart,

@@ -40,7 +40,7 @@ final class PartReader implements Closeable {
 
   private static final int META = 1 << 30;
   private static final int LENGTH_MASK = META - 1;
-  private static final int WINDOW_BYTES = 1 << 20;
+  private static final int WINDOW_BYTES = 1 << 18;
 
   /** How much is read to see whether something was appended. */
   private static final int POLL_BYTES = 4096;

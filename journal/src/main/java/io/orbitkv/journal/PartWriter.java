@@ -127,11 +127,15 @@ final class PartWriter {
     }
   }
 
+  /**
+   * Chronicle takes documents of up to a quarter of its block, which is one mapping; the file is
+   * sparse.
+   */
   private static ChronicleQueue queue(Path path, long capacityBytes) {
     return SingleChronicleQueueBuilder.binary(path)
         .rollCycle(RollCycles.FAST_DAILY)
         .timeProvider(() -> 0L)
-        .blockSize(capacityBytes)
+        .blockSize(Math.max(capacityBytes, 4L * RecordFormat.MAX_RECORD_BYTES))
         .checkInterrupts(false)
         .build();
   }

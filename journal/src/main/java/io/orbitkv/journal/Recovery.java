@@ -57,7 +57,7 @@ public final class Recovery {
                 .formatted(dir, JournalKeeper.firstReserveBytes(options)),
             "free some space, or choose another directory with --journal");
       }
-      checkpointer.start(replay.facts(), lastPosition);
+      checkpointer.start(journal.get().stats().part(), replay.facts(), lastPosition);
       return new Recovered.Opened(
           replay.state(), journal.get(), report(replay, lastPosition, System.nanoTime() - start));
     }

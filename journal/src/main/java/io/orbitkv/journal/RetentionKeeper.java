@@ -17,7 +17,11 @@ import java.util.TreeMap;
  * before. With the parts go the older checkpoints, of which nothing could be folded any more.
  */
 final class RetentionKeeper {
-  /** What is left. */
+  /**
+   * What is left.
+   *
+   * @param bytes of all parts but the last, which may still grow, and of all checkpoints
+   */
   record Usage(long bytes, int parts) {}
 
   private final Path dir;
@@ -32,7 +36,8 @@ final class RetentionKeeper {
     List<PartInfo> parts =
         JournalReader.open(dir).parts().stream().filter(part -> part.firstPosition() > 0).toList();
     NavigableMap<Long, Path> checkpoints = new TreeMap<>(Layout.checkpoints(dir));
-    long bytes = parts.stream().mapToLong(PartInfo::diskBytes).sum();
+    long bytes =
+        parts.stream().limit(Math.max(0, parts.size() - 1L)).mapToLong(PartInfo::diskBytes).sum();
     for (Path checkpoint : checkpoints.values()) {
       bytes += Files.size(checkpoint);
     }
