@@ -5,6 +5,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import net.openhft.chronicle.bytes.Bytes;
@@ -33,8 +34,12 @@ final class PartWriter {
   private static final long METADATA_BYTES = 128 << 10;
 
   static {
-    if (System.getProperty("chronicle.announcer.disable") == null) {
-      System.setProperty("chronicle.announcer.disable", "true");
+    // Neither a banner nor a thread that looks at the disk: the reserver knows better.
+    for (String property :
+        List.of("chronicle.announcer.disable", "chronicle.disk.monitor.disable")) {
+      if (System.getProperty(property) == null) {
+        System.setProperty(property, "true");
+      }
     }
   }
 

@@ -185,7 +185,7 @@ final class Workload {
 
   private void query(String name) {
     int live = (int) (nextBlock - oldestBlock);
-    int count = 1 + random.nextInt(live);
+    int count = 1 + random.nextInt(Math.min(live, 48));
     LongRanges blocks = LongRanges.of(oldestBlock + random.nextInt(live - count + 1), count);
     if (random.nextInt(8) == 0) {
       ahead.add(
