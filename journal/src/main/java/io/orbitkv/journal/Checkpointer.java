@@ -22,6 +22,7 @@ final class Checkpointer implements JournalKeeper.RollListener {
   static final long FACTS_WORTH_A_CHECKPOINT = 100_000;
 
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long CLOSE_MILLIS = 10_000;
 
   private final Path dir;
@@ -120,7 +121,7 @@ final class Checkpointer implements JournalKeeper.RollListener {
         problem = "making a checkpoint failed: " + e.getMessage();
       }
       if (goal == target) {
-        LockSupport.parkNanos(this, IDLE_NANOS);
+        LockSupport.parkNanos(this, problem == null ? IDLE_NANOS : RETRY_NANOS);
       }
     }
   }

@@ -101,10 +101,12 @@ final class PartWriter {
       long atMicros)
       throws IOException {
     Path path = Layout.part(dir, number);
-    Files.createDirectory(path);
     PartWriter part = null;
+    boolean made = false;
     boolean ready = false;
     try {
+      Files.createDirectory(path);
+      made = true;
       Path metadata = Files.createFile(path.resolve(Layout.METADATA_FILE));
       if (!reserver.reserve(metadata, 0, METADATA_BYTES)) {
         return Optional.empty();
@@ -121,13 +123,16 @@ final class PartWriter {
       Layout.syncDirectory(dir);
       ready = true;
       return Optional.of(part);
+    } catch (IOException e) {
+      if (DiskFull.is(e)) {
+        return Optional.empty();
+      }
+      throw e;
     } finally {
-      if (!ready) {
-        if (part != null) {
-          part.discard();
-        } else {
-          Layout.deletePart(path);
-        }
+      if (part != null && !ready) {
+        part.discard();
+      } else if (made && !ready) {
+        Layout.deletePart(path);
       }
     }
   }

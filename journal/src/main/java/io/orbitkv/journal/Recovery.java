@@ -27,6 +27,18 @@ public final class Recovery {
    */
   public static Recovered open(Path dir, JournalOptions options, long nowMicros)
       throws IOException {
+    try {
+      return recover(dir, options, nowMicros);
+    } catch (IOException e) {
+      if (DiskFull.is(e)) {
+        return diskFull(dir, options);
+      }
+      throw e;
+    }
+  }
+
+  private static Recovered recover(Path dir, JournalOptions options, long nowMicros)
+      throws IOException {
     long start = System.nanoTime();
     Optional<JournalOpener> locked = JournalOpener.lock(dir);
     if (locked.isEmpty()) {
@@ -50,12 +62,7 @@ public final class Recovery {
       Optional<Journal> journal =
           opener.append(options, journalId, lastPosition, nowMicros, checkpointer);
       if (journal.isEmpty()) {
-        return new Recovered.Refused(
-            RefusalCategory.RESOURCE,
-            "journal-disk-full",
-            "the disk of %s has no room for %d bytes of journal"
-                .formatted(dir, JournalKeeper.firstReserveBytes(options)),
-            "free some space, or choose another directory with --journal");
+        return diskFull(dir, options);
       }
       checkpointer.start(journal.get().stats().part(), replay.facts(), lastPosition);
       return new Recovered.Opened(
@@ -79,6 +86,15 @@ public final class Recovery {
       case Replay.Ending.Broken(var invariant) ->
           refused("journal-broken", dir + ": " + invariant.getMessage(), SET_ASIDE);
     };
+  }
+
+  private static Recovered.Refused diskFull(Path dir, JournalOptions options) {
+    return new Recovered.Refused(
+        RefusalCategory.RESOURCE,
+        "journal-disk-full",
+        "the disk of %s has no room for %d bytes of journal"
+            .formatted(dir, JournalKeeper.firstReserveBytes(options)),
+        "free some space, or choose another directory with --journal");
   }
 
   private static Recovered.Refused refused(String code, String message, String remedy) {

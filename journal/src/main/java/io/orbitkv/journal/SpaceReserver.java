@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Locale;
 
 /**
  * Makes sure that disk blocks stand behind a range of a file before it is written through a
@@ -39,15 +38,10 @@ public interface SpaceReserver {
           }
           return true;
         } catch (IOException e) {
-          if (isFull(e)) {
+          if (DiskFull.is(e)) {
             return false;
           }
           throw e;
         }
       };
-
-  private static boolean isFull(IOException e) {
-    String message = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
-    return message.contains("no space left") || message.contains("quota exceeded");
-  }
 }

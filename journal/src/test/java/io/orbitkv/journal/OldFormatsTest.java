@@ -1,0 +1,111 @@
+package io.orbitkv.journal;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.orbitkv.state.Fact;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Replays journals that earlier formats wrote. A file here is made once, when its format is
+ * released, and never changed again: {@code OldFormatsTest.main} with a version and the resource
+ * folder writes {@code VERSION.zip} and {@code VERSION.properties} with what must come out.
+ */
+class OldFormatsTest {
+  private static final List<String> VERSIONS = List.of("v1");
+
+  @TempDir Path temporary;
+
+  @Test
+  void shouldReplayEveryReleasedFormat() throws Exception {
+    for (String version : VERSIONS) {
+      Path dir = temporary.resolve(version);
+      unzip(version, dir);
+      Properties expected = new Properties();
+      try (InputStream in = resource(version + ".properties")) {
+        expected.load(in);
+      }
+      for (ReplayOptions options : List.of(ReplayOptions.QUICK, ReplayOptions.VERIFY)) {
+        Replay replay = Replayer.run(JournalReader.open(dir), options, ReplayHooks.NONE);
+        assertTrue(replay.clean(), version + ": " + replay.ending());
+        assertEquals(List.of(), replay.damagedCheckpoints(), version);
+        assertEquals(expected.getProperty("position"), "" + replay.state().position(), version);
+        assertEquals(
+            expected.getProperty("digest"), Long.toHexString(replay.state().digest()), version);
+        boolean quick = options.start() == ReplayOptions.Start.NEWEST_CHECKPOINT;
+        assertEquals(
+            quick ? expected.getProperty("checkpoint") : "0",
+            "" + replay.checkpointPosition(),
+            version);
+      }
+    }
+  }
+
+  /** Two daemon runs, the second after a crash, and a checkpoint between them. */
+  static void main(String[] arguments) throws Exception {
+    String version = arguments[0];
+    Path resources = Path.of(arguments[1]);
+    Path dir = Files.createTempDirectory("journal");
+    long checkpoint = 0;
+    Properties expected = new Properties();
+    for (int run = 0; run < 2; run++) {
+      Recovered recovered = Recovery.open(dir, TestJournals.small(), Samples.AT_MICROS);
+      if (!(recovered instanceof Recovered.Opened opened)) {
+        throw new IllegalStateException(recovered.toString());
+      }
+      Workload workload = new Workload(run, 64, opened.state());
+      try (Journal journal = opened.journal()) {
+        for (int i = 0; i < 300; i++) {
+          Fact fact = workload.next(Samples.AT_MICROS + workload.state().position() + 1);
+          journal.append(fact.atMicros(), fact.event());
+        }
+      }
+      if (run == 0) {
+        checkpoint = workload.state().position();
+        Checkpoint.write(dir, JournalReader.open(dir).journalId().orElseThrow(), workload.state());
+      }
+      expected.setProperty("position", "" + workload.state().position());
+      expected.setProperty("checkpoint", "" + checkpoint);
+      expected.setProperty("digest", Long.toHexString(workload.state().digest()));
+    }
+    try (ZipOutputStream zip =
+            new ZipOutputStream(Files.newOutputStream(resources.resolve(version + ".zip")));
+        Stream<Path> files = Files.walk(dir)) {
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        zip.putNextEntry(new ZipEntry(dir.relativize(file).toString()));
+        Files.copy(file, zip);
+        zip.closeEntry();
+      }
+    }
+    try (var out = Files.newOutputStream(resources.resolve(version + ".properties"))) {
+      expected.store(out, "what the journal of format " + version + " folds to");
+    }
+  }
+
+  private static void unzip(String version, Path dir) throws IOException {
+    try (ZipInputStream zip = new ZipInputStream(resource(version + ".zip"))) {
+      for (ZipEntry entry; (entry = zip.getNextEntry()) != null; ) {
+        Path file = dir.resolve(entry.getName());
+        Files.createDirectories(Objects.requireNonNull(file.getParent()));
+        Files.copy(zip, file);
+      }
+    }
+  }
+
+  private static InputStream resource(String name) {
+    return Objects.requireNonNull(
+        OldFormatsTest.class.getResourceAsStream("/journals/" + name), name);
+  }
+}
