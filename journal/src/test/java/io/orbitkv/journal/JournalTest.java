@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,6 +42,23 @@ class JournalTest {
     }
     long bytes = JournalReader.open(dir).parts().getFirst().diskBytes();
     assertTrue(bytes < 300_000, bytes + " bytes");
+  }
+
+  @Test
+  void shouldTrimWhatADeadProcessReserved() throws Exception {
+    try (Journal journal = TestJournals.open(dir, TestJournals.small(), 0)) {
+      journal.append(1, TestJournals.small(1));
+    }
+    Path facts = Layout.facts(Layout.part(dir, 1));
+    try (RandomAccessFile access = new RandomAccessFile(facts.toFile(), "rw")) {
+      access.setLength(80 << 20);
+    }
+    PartTrimmer.trimBefore(dir, 1);
+    assertEquals(80 << 20, Files.size(facts));
+    PartTrimmer.trimBefore(dir, 2);
+    assertTrue(Files.size(facts) < 300_000, Files.size(facts) + " bytes");
+    assertEquals(1, TestJournals.read(dir).facts().size());
+    assertNull(TestJournals.read(dir).tail());
   }
 
   @Test
