@@ -14,7 +14,7 @@ import java.nio.file.Path;
  * Epoll#ET} and never drains them: every signal is an event of its own, one system call is saved,
  * and a peer that makes the shared descriptor blocking cannot hold the server in a read. Such a
  * peer can still hold it in {@link #signal} by filling the counter as well, until anybody drains
- * it: a watchdog that finds the signalling thread stuck calls {@link #drain}.
+ * it: a watchdog that finds the signalling thread stuck calls {@link #drainNoWait}.
  */
 public final class EventFd implements AutoCloseable {
   private static final int EFD_SEMAPHORE = 0x1;
@@ -79,6 +79,28 @@ public final class EventFd implements AutoCloseable {
       return 0;
     }
     NativeException.verify("read", (int) result, descriptor);
+    return count.get(ValueLayout.JAVA_LONG, 0);
+  }
+
+  /** Whether the counter is so full that {@link #signal} waits if a peer made it block. */
+  public boolean isFull() throws NativeException {
+    return NativeException.check(
+            "ppoll", PollCalls.await(descriptor.fd(), PollCalls.POLLOUT, 0), descriptor)
+        == 0;
+  }
+
+  /**
+   * Like {@link #drain}, and does not wait even if a peer made the descriptor block.
+   *
+   * @throws NativeException EOPNOTSUPP before Linux 5.8
+   */
+  public long drainNoWait() throws NativeException {
+    MemorySegment count = CallState.get().value;
+    long result = FileCalls.readNoWait(descriptor.fd(), count, Long.BYTES);
+    if (wouldHaveBlocked(result)) {
+      return 0;
+    }
+    NativeException.verify("preadv2", (int) result, descriptor);
     return count.get(ValueLayout.JAVA_LONG, 0);
   }
 

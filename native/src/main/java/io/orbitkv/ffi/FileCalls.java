@@ -27,6 +27,8 @@ final class FileCalls {
   static final int O_NONBLOCK = 0x800;
   static final int O_CLOEXEC = 0x80000;
 
+  private static final int RWF_NOWAIT = 0x8;
+
   static final int LOCK_EX = 2;
   static final int LOCK_NB = 4;
 
@@ -45,6 +47,8 @@ final class FileCalls {
   private static final MethodHandle FSTATFS = Linkage.link("fstatfs", JAVA_INT, JAVA_INT, ADDRESS);
   private static final MethodHandle READ =
       Linkage.link("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
+  private static final MethodHandle PREADV2 =
+      Linkage.link("preadv2", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG, JAVA_INT);
   private static final MethodHandle WRITE =
       Linkage.link("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
   private static final MethodHandle FLOCK = Linkage.link("flock", JAVA_INT, JAVA_INT, JAVA_INT);
@@ -55,6 +59,19 @@ final class FileCalls {
       Linkage.link("memfd_create", JAVA_INT, ADDRESS, JAVA_INT);
 
   private FileCalls() {}
+
+  /** Reads what is there, whether or not the descriptor would block. */
+  static long readNoWait(int fd, MemorySegment into, long bytes) {
+    CallState state = CallState.get();
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment vector = arena.allocate(2 * JAVA_LONG.byteSize(), JAVA_LONG.byteAlignment());
+      vector.set(ADDRESS, 0, into);
+      vector.set(JAVA_LONG, JAVA_LONG.byteSize(), bytes);
+      return state.result((long) PREADV2.invokeExact(state.errno, fd, vector, 1, -1L, RWF_NOWAIT));
+    } catch (Throwable thrown) {
+      throw Linkage.failure("preadv2", thrown);
+    }
+  }
 
   static int close(int fd) {
     CallState state = CallState.get();

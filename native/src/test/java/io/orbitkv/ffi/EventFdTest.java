@@ -47,6 +47,21 @@ class EventFdTest {
   }
 
   @Test
+  void shouldDrainWithoutWaitingWhatAPeerMadeBlock() throws Exception {
+    try (EventFd event = EventFd.create();
+        Arena arena = Arena.ofConfined()) {
+      assertFalse(event.isFull());
+      assertEquals(0, FileCalls.fcntl(event.descriptor().fd(), FileCalls.F_SETFL, 0));
+      assertEquals(0, event.drainNoWait());
+      MemorySegment most = arena.allocateFrom(ValueLayout.JAVA_LONG, -2);
+      assertEquals(8, FileCalls.write(event.descriptor().fd(), most, 8));
+      assertTrue(event.isFull());
+      assertEquals(-2, event.drainNoWait());
+      assertFalse(event.isFull());
+    }
+  }
+
+  @Test
   void shouldTimeOut() throws Exception {
     try (EventFd event = EventFd.create()) {
       long start = System.nanoTime();

@@ -11,6 +11,7 @@ import io.orbitkv.ffi.Seal;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What one session's channel is made of: the shared memory with its rings and slots, and an eventfd
@@ -23,20 +24,31 @@ final class ChannelMemory implements AutoCloseable {
   private final Mapping mapping;
   private final EventFd doorbell;
   private final EventFd signal;
+  private final SignalGuard guard;
+
+  private final AtomicLong signalsBegun = new AtomicLong();
+  private final AtomicLong signalsEnded = new AtomicLong();
+  private volatile boolean heldUp;
 
   private ChannelMemory(
-      ChannelGeometry geometry, Memfd memfd, Mapping mapping, EventFd doorbell, EventFd signal) {
+      ChannelGeometry geometry,
+      Memfd memfd,
+      Mapping mapping,
+      EventFd doorbell,
+      EventFd signal,
+      SignalGuard guard) {
     this.geometry = geometry;
     this.memfd = memfd;
     this.mapping = mapping;
     this.doorbell = doorbell;
     this.signal = signal;
+    this.guard = guard;
   }
 
   /**
    * @throws NativeException EMFILE, ENFILE or ENOMEM, with everything given back
    */
-  static ChannelMemory create(ChannelGeometry geometry) throws NativeException {
+  static ChannelMemory create(ChannelGeometry geometry, SignalGuard guard) throws NativeException {
     Memfd memfd = Memfd.create("orbitkv-channel", geometry.bytes());
     Mapping mapping = null;
     EventFd doorbell = null;
@@ -44,7 +56,10 @@ final class ChannelMemory implements AutoCloseable {
       memfd.addSeals(Set.of(Seal.SHRINK, Seal.GROW, Seal.SEAL));
       mapping = Mapping.shared(memfd.descriptor(), 0, geometry.bytes(), MapOptions.READ_WRITE);
       doorbell = EventFd.create();
-      return new ChannelMemory(geometry, memfd, mapping, doorbell, EventFd.create());
+      ChannelMemory made =
+          new ChannelMemory(geometry, memfd, mapping, doorbell, EventFd.create(), guard);
+      guard.watch(made);
+      return made;
     } catch (NativeException failed) {
       if (doorbell != null) {
         doorbell.close();
@@ -70,9 +85,47 @@ final class ChannelMemory implements AutoCloseable {
     return doorbell;
   }
 
-  /** The Manager signals it. */
-  EventFd signal() {
-    return signal;
+  /** Wakes the client. Loop thread, and those that copy. */
+  void signalClient() throws NativeException {
+    if (heldUp) {
+      return;
+    }
+    signalsBegun.getAndIncrement();
+    try {
+      signal.signal();
+    } finally {
+      signalsEnded.getAndIncrement();
+    }
+  }
+
+  /** How many signals were written. */
+  long signalsEnded() {
+    return signalsEnded.get();
+  }
+
+  /** Whether somebody is writing a signal, perhaps in vain. */
+  boolean signalling() {
+    long ended = signalsEnded.get();
+    return signalsBegun.get() != ended;
+  }
+
+  /** Whether the client held up a thread that signalled it. It is not signalled any more. */
+  boolean heldUp() {
+    return heldUp;
+  }
+
+  /**
+   * Sets free whoever waits for the counter that the client filled.
+   *
+   * @return whether it was full
+   */
+  boolean release() throws NativeException {
+    if (!signal.isFull()) {
+      return false;
+    }
+    heldUp = true;
+    signal.drainNoWait();
+    return true;
   }
 
   /** The three descriptors of REGISTERED, in their order. */
@@ -87,6 +140,7 @@ final class ChannelMemory implements AutoCloseable {
 
   @Override
   public void close() {
+    guard.forget(this);
     memfd.close();
     mapping.close();
     doorbell.close();

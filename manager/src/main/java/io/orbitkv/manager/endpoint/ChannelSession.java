@@ -94,6 +94,10 @@ final class ChannelSession {
 
   /** Takes at most {@code limit} submissions; returns how many it took, refused ones included. */
   int poll(Consumer<Command> loop, int limit) {
+    if (memory.heldUp() && !ending) {
+      violation(loop, "the eventfd that wakes the client was filled by it");
+      return 1;
+    }
     int taken = 0;
     while (taken < limit && !ending) {
       switch (channel.take()) {
@@ -121,7 +125,7 @@ final class ChannelSession {
 
   /** Whether there is something to take that its client is not holding up itself. */
   boolean somethingToTake() {
-    return !ending && !blocked && channel.hasNext();
+    return !ending && (memory.heldUp() || (!blocked && channel.hasNext()));
   }
 
   /** Whether its client has to read answers before more is taken. */
@@ -137,7 +141,10 @@ final class ChannelSession {
   /** Signals the client if anything was written since the last time. */
   void signalIfDue() throws NativeException {
     if (channel.takeSignalDue()) {
-      memory.signal().signal();
+      memory.signalClient();
+      if (memory.heldUp()) {
+        poller.rang(this);
+      }
     }
   }
 
@@ -276,7 +283,7 @@ final class ChannelSession {
   private void progress(RequestTag tag, int layersDone) {
     channel.progress(tag, layersDone);
     try {
-      memory.signal().signal();
+      memory.signalClient();
     } catch (NativeException broken) {
       throw new UncheckedIOException(broken);
     }

@@ -26,6 +26,7 @@ public final class Endpoint implements AutoCloseable {
   private final CommandQueue queue;
   private final ChannelPoller poller;
   private final EpollIdle idle;
+  private final SignalGuard guard = new SignalGuard();
   private final Registrations registrations;
   private @Nullable ControlRequests requests;
   private @Nullable ControlServer server;
@@ -45,7 +46,7 @@ public final class Endpoint implements AutoCloseable {
     this.idle = new EpollIdle(doorbells, poller, spinNanos);
     PayloadLimits limits =
         new PayloadLimits(options.limits().maxGroups(), options.limits().maxKeysPerRequest());
-    this.registrations = new Registrations(poller, limits, outbox::post);
+    this.registrations = new Registrations(poller, limits, outbox::post, guard);
   }
 
   /** Where the loop takes its commands from. */
@@ -79,6 +80,7 @@ public final class Endpoint implements AutoCloseable {
     ControlRequests forServer =
         new ControlRequests(options, queue, outbox, poller, registrations, health, epoch);
     requests = forServer;
+    guard.start();
     UnixListener listener = ControlServer.listen(options);
     try {
       ControlServer started =
@@ -102,6 +104,7 @@ public final class Endpoint implements AutoCloseable {
     if (server != null) {
       server.close();
     }
+    guard.close();
     doorbells.close();
     outbox.close();
   }

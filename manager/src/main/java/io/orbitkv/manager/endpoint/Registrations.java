@@ -65,17 +65,21 @@ final class Registrations {
   private final ChannelPoller poller;
   private final PayloadLimits limits;
   private final Consumer<Runnable> later;
+  private final SignalGuard guard;
 
   /** The groups and layers of open sessions, for those that attach to them. Loop thread. */
   private final Map<Long, SessionShape> shapes = new HashMap<>();
 
   /**
    * @param later runs the unmapping of engines' memory on the control thread
+   * @param guard watches the signals to clients
    */
-  Registrations(ChannelPoller poller, PayloadLimits limits, Consumer<Runnable> later) {
+  Registrations(
+      ChannelPoller poller, PayloadLimits limits, Consumer<Runnable> later, SignalGuard guard) {
     this.poller = poller;
     this.limits = limits;
     this.later = later;
+    this.guard = guard;
   }
 
   Prepared prepare(Register register, List<OwnedFd> descriptors, PeerCredentials peer) {
@@ -129,7 +133,8 @@ final class Registrations {
       }
     }
     try {
-      return new Prepared.Good(register, peer, format, mapped, ChannelMemory.create(GEOMETRY));
+      return new Prepared.Good(
+          register, peer, format, mapped, ChannelMemory.create(GEOMETRY, guard));
     } catch (NativeException scarce) {
       if (mapped != null) {
         mapped.close();

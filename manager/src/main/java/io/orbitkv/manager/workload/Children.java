@@ -100,6 +100,18 @@ public final class Children {
   }
 
   /**
+   * Ends a process by SIGKILL; returns when it is gone.
+   *
+   * @throws Failure if the system does not end it
+   */
+  public static void kill(Process process) {
+    process.destroyForcibly();
+    if (!await(process, STOP_SECONDS)) {
+      throw new Failure("process " + process.pid() + " does not die", "");
+    }
+  }
+
+  /**
    * Waits until a process is gone.
    *
    * @return whether it is

@@ -37,6 +37,16 @@ public final class Engine implements AutoCloseable {
    * @throws Failure if the Manager refuses, or there is no memory
    */
   public static Engine connect(String socketPath, EngineShape shape) {
+    return connect(socketPath, shape, false);
+  }
+
+  /**
+   * Connects and registers.
+   *
+   * @param reconnect whether it comes back by itself when the Manager was away
+   * @throws Failure if the Manager refuses, or there is no memory
+   */
+  public static Engine connect(String socketPath, EngineShape shape, boolean reconnect) {
     HostBuffer buffer;
     try {
       buffer = HostBuffer.create("orbitkv-workload", shape.bufferBytes());
@@ -50,7 +60,7 @@ public final class Engine implements AutoCloseable {
         ClientOptions.of(socketPath)
             .withClientName("orbitkv-workload")
             .withOperationMillis(OPERATION_MILLIS)
-            .withReconnect(false);
+            .withReconnect(reconnect);
     Registration registration = new Registration(shape.register(), List.of(buffer));
     return switch (OrbitClient.connect(options, registration)) {
       case Answer.Ok<OrbitClient>(OrbitClient client) -> new Engine(shape, buffer, client);

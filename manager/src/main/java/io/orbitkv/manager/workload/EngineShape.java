@@ -64,7 +64,7 @@ public record EngineShape(
   }
 
   /** The registration. */
-  Register register() {
+  public Register register() {
     List<Layer> declared = new ArrayList<>(layers);
     for (int i = 0; i < layers; i++) {
       declared.add(new Layer(0, i, 0, offset(i, 0), pages, layerBytes, 1, 0, layerBytes));

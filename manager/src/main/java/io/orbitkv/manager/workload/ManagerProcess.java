@@ -29,7 +29,7 @@ public final class ManagerProcess implements AutoCloseable {
    * Starts one and waits until it serves.
    *
    * @param dir an existing folder; its path may have 80 bytes
-   * @param flags of {@code orbitkv manager}, without socket, journal and HTTP
+   * @param flags of {@code orbitkv manager}, without socket and journal; no HTTP unless they say so
    * @param javaOptions further flags for its JVM
    * @throws Failure if it does not serve in time, with the end of its log
    */
@@ -37,7 +37,9 @@ public final class ManagerProcess implements AutoCloseable {
     List<String> arguments = new ArrayList<>();
     arguments.add("manager");
     arguments.addAll(List.of("--socket", socket(dir), "--journal", journal(dir).toString()));
-    arguments.addAll(List.of("--http-addr", "off"));
+    if (!flags.contains("--http-addr")) {
+      arguments.addAll(List.of("--http-addr", "off"));
+    }
     arguments.addAll(flags);
     long start = System.nanoTime();
     Process process = Children.start(arguments, javaOptions, log(dir), false);
@@ -92,6 +94,20 @@ public final class ManagerProcess implements AutoCloseable {
   /** Whether the process is there. */
   public boolean isAlive() {
     return process.isAlive();
+  }
+
+  /**
+   * What it ended with.
+   *
+   * @throws IllegalThreadStateException if it has not ended
+   */
+  public int exitCode() {
+    return process.exitValue();
+  }
+
+  /** Ends it as {@code kill -9} does, and waits until it is gone. */
+  public void kill() {
+    Children.kill(process);
   }
 
   /** Stops it in order; its journal stays. */
