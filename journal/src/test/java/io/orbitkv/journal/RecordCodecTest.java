@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import io.orbitkv.journal.proto.BlocksEvicted;
@@ -39,6 +40,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
@@ -117,7 +119,21 @@ class RecordCodecTest {
           Objects.requireNonNull(GENERATED.get(FactType.of(event))).parseFrom(payload);
       assertTrue(message.getUnknownFields().asMap().isEmpty(), event.toString());
       assertArrayEquals(message.toByteArray(), payload, event.toString());
+      assertNamedConstants(message);
       assertEquals(event.getClass().getSimpleName(), message.getClass().getSimpleName());
+    }
+  }
+
+  /** The schema has a name for every enum constant that is written. */
+  private static void assertNamedConstants(Message message) {
+    for (Object value : message.getAllFields().values()) {
+      for (Object one : value instanceof List<?> many ? many : List.of(value)) {
+        if (one instanceof EnumValueDescriptor constant) {
+          assertTrue(constant.getIndex() >= 0, constant.getFullName());
+        } else if (one instanceof Message nested) {
+          assertNamedConstants(nested);
+        }
+      }
     }
   }
 

@@ -142,6 +142,9 @@ final class Samples {
     all.add(new HostEvent.RegistrationRefused("e", "ns", "dtype", "bf16 is not fp8"));
     all.add(new HostEvent.VerifyFailed(8, 1, 4, 0x1234_5678_9abc_def0L, -1));
     all.add(new HostEvent.DigestRecorded(-42, 1_000_000, 3));
+    for (SessionRole role : SessionRole.values()) {
+      all.add(new HostEvent.SessionOpened(301, 1, 0, role, 1, 1, 0));
+    }
     for (SessionEnd reason : SessionEnd.values()) {
       all.add(new HostEvent.SessionClosed(300, reason));
     }
