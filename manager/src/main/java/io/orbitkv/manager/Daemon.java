@@ -72,10 +72,17 @@ public final class Daemon implements AutoCloseable {
    * @param fatal told when the daemon cannot go on; it should end the process
    */
   public static Daemon start(DaemonConfig config, Consumer<Throwable> fatal) throws StartFailure {
-    return new Daemon(config, fatal);
+    return start(config, LoopWiring.DIRECT, fatal);
   }
 
-  private Daemon(DaemonConfig config, Consumer<Throwable> fatal) throws StartFailure {
+  /** Like {@link #start(DaemonConfig, Consumer)}, with what a harness puts around the loop. */
+  public static Daemon start(DaemonConfig config, LoopWiring wiring, Consumer<Throwable> fatal)
+      throws StartFailure {
+    return new Daemon(config, wiring, fatal);
+  }
+
+  private Daemon(DaemonConfig config, LoopWiring wiring, Consumer<Throwable> fatal)
+      throws StartFailure {
     this.config = config;
     boolean started = false;
     try {
@@ -100,13 +107,13 @@ public final class Daemon implements AutoCloseable {
               config.host(),
               Version.TEXT,
               state,
-              new TimedLog(journal, appends),
+              wiring.log(new TimedLog(journal, appends)),
               Clock.SYSTEM,
-              endpoint.source(),
+              wiring.commands(endpoint.source(), pool.extents()),
               config.host().eviction().create(config.host().poolBytes()),
               pool.extents(),
               pool.memory(),
-              copies,
+              wiring.copies(copies),
               endpoint.listener());
       LoopThread thread =
           new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));

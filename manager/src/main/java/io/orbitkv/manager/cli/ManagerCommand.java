@@ -1,6 +1,7 @@
 package io.orbitkv.manager.cli;
 
 import io.orbitkv.manager.Daemon;
+import io.orbitkv.manager.LoopWiring;
 import io.orbitkv.manager.StartFailure;
 import io.orbitkv.manager.config.BadSetting;
 import io.orbitkv.manager.config.DaemonConfig;
@@ -52,6 +53,18 @@ public final class ManagerCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
+  private final LoopWiring wiring;
+
+  /** The daemon as it is. */
+  public ManagerCommand() {
+    this(LoopWiring.DIRECT);
+  }
+
+  /** The daemon with what a harness puts around its loop. */
+  public ManagerCommand(LoopWiring wiring) {
+    this.wiring = wiring;
+  }
+
   /** Gives the command its options. */
   public static void addOptions(CommandSpec spec) {
     for (Setting.Group group : Setting.Group.values()) {
@@ -93,7 +106,7 @@ public final class ManagerCommand implements Callable<Integer> {
     CountDownLatch ended = new CountDownLatch(1);
     Daemon daemon;
     try {
-      daemon = Daemon.start(config, _ -> Runtime.getRuntime().halt(BROKEN));
+      daemon = Daemon.start(config, wiring, _ -> Runtime.getRuntime().halt(BROKEN));
     } catch (StartFailure failure) {
       throw new Failure(String.valueOf(failure.getMessage()), failure.remedy(), failure);
     }

@@ -71,6 +71,17 @@ public final class Children {
     builder
         .environment()
         .put("ORBITKV_JAVA_OPTS", (inherited + " " + String.join(" ", javaOptions)).strip());
+    return start(builder, log, pipe);
+  }
+
+  /**
+   * Starts any other command.
+   *
+   * @param log where its error output goes, and its output unless it is piped
+   * @param pipe whether its output is read by this process
+   * @throws Failure if it cannot be started
+   */
+  public static Process start(ProcessBuilder builder, Path log, boolean pipe) {
     File file = log.toFile();
     builder.redirectError(Redirect.appendTo(file));
     builder.redirectOutput(pipe ? Redirect.PIPE : Redirect.appendTo(file));
@@ -83,7 +94,7 @@ public final class Children {
       return process;
     } catch (IOException failed) {
       throw new Failure(
-          "cannot start " + command.getFirst() + ": " + failed.getMessage(),
+          "cannot start " + builder.command().getFirst() + ": " + failed.getMessage(),
           "see that it exists and may be run",
           failed);
     }

@@ -34,6 +34,42 @@ public final class ManagerProcess implements AutoCloseable {
    * @throws Failure if it does not serve in time, with the end of its log
    */
   public static ManagerProcess start(Path dir, List<String> flags, List<String> javaOptions) {
+    return start(
+        dir, flags, (arguments, log) -> Children.start(arguments, javaOptions, log, false));
+  }
+
+  /** Makes a process of a daemon's arguments, with its output in a log. */
+  @FunctionalInterface
+  public interface Launch {
+    Process start(List<String> arguments, Path log);
+  }
+
+  /**
+   * Starts one in another way and waits until it serves.
+   *
+   * @param dir an existing folder; its path may have 80 bytes
+   * @param flags of {@code orbitkv manager}, without socket and journal; no HTTP unless they say so
+   * @throws Failure if it does not serve in time, with the end of its log
+   */
+  public static ManagerProcess start(Path dir, List<String> flags, Launch launch) {
+    long start = System.nanoTime();
+    ManagerProcess manager = launch(dir, flags, launch);
+    try {
+      long served = manager.awaitServing(start + TimeUnit.SECONDS.toNanos(START_SECONDS));
+      return new ManagerProcess(manager.process, dir, served - start);
+    } catch (RuntimeException failed) {
+      Children.stop(manager.process);
+      throw failed;
+    }
+  }
+
+  /**
+   * Begins to start one, without waiting for anything.
+   *
+   * @param dir an existing folder; its path may have 80 bytes
+   * @param flags as of {@link #start(Path, List, Launch)}
+   */
+  public static ManagerProcess launch(Path dir, List<String> flags, Launch launch) {
     List<String> arguments = new ArrayList<>();
     arguments.add("manager");
     arguments.addAll(List.of("--socket", socket(dir), "--journal", journal(dir).toString()));
@@ -41,16 +77,7 @@ public final class ManagerProcess implements AutoCloseable {
       arguments.addAll(List.of("--http-addr", "off"));
     }
     arguments.addAll(flags);
-    long start = System.nanoTime();
-    Process process = Children.start(arguments, javaOptions, log(dir), false);
-    ManagerProcess manager = new ManagerProcess(process, dir, 0);
-    try {
-      long served = manager.awaitServing(start + TimeUnit.SECONDS.toNanos(START_SECONDS));
-      return new ManagerProcess(process, dir, served - start);
-    } catch (RuntimeException failed) {
-      Children.stop(process);
-      throw failed;
-    }
+    return new ManagerProcess(launch.start(arguments, log(dir)), dir, 0);
   }
 
   /** Its socket. */
@@ -68,7 +95,7 @@ public final class ManagerProcess implements AutoCloseable {
     return log(dir);
   }
 
-  /** From the start of the process to its first answer. */
+  /** From the start of the process to its first answer; 0 if nobody waited for that. */
   public long startNanos() {
     return startNanos;
   }
