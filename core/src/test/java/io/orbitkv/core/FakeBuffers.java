@@ -81,7 +81,12 @@ final class FakeBuffers implements EngineBuffers {
 
   @Override
   public long gather(
-      GroupLayout layout, int layerIndex, int block, MemorySegment pool, long extentOffset) {
+      GroupLayout layout,
+      int layerIndex,
+      int block,
+      MemorySegment pool,
+      long extentOffset,
+      boolean streaming) {
     return copy(layout, layerIndex, block, pool, extentOffset, true);
   }
 
@@ -92,7 +97,8 @@ final class FakeBuffers implements EngineBuffers {
       int block,
       MemorySegment pool,
       long extentOffset,
-      boolean sum) {
+      boolean sum,
+      boolean streaming) {
     return copy(layout, layerIndex, block, pool, extentOffset, false);
   }
 

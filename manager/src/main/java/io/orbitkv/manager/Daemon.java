@@ -5,6 +5,7 @@ import io.orbitkv.core.Inspection;
 import io.orbitkv.core.LoopBroken;
 import io.orbitkv.core.LoopThread;
 import io.orbitkv.core.ManagerLoop;
+import io.orbitkv.core.checksum.Checksum;
 import io.orbitkv.core.copy.CopyWorkers;
 import io.orbitkv.core.pool.PinnedPool;
 import io.orbitkv.ffi.NativeException;
@@ -163,6 +164,7 @@ public final class Daemon implements AutoCloseable {
     long bytes = config.host().poolBytes();
     try {
       PinnedPool pool = PinnedPool.map(bytes, config.poolOptions(), firstGeneration);
+      LOG.info("copies: streamed by {}", Checksum.streaming());
       for (String line : pool.description().split("\n", -1)) {
         LOG.info("pool: {}", line);
       }

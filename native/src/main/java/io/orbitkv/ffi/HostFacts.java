@@ -40,6 +40,7 @@ public record HostFacts(
     Probe ioUring,
     Probe cuda) {
   private static final Path MEMINFO = Path.of("/proc/meminfo");
+  private static final Path OVERCOMMIT = Path.of("/proc/sys/vm/overcommit_memory");
   private static final String SHARED_MEMORY = "/dev/shm";
   private static final int CAP_IPC_LOCK = 14;
 
@@ -89,6 +90,18 @@ public record HostFacts(
         "createTransferEngine",
         "build Mooncake with -DBUILD_SHARED_LIBS=ON and without Python bindings, and name the library"
             + " by its path; its Python wheels do not contain one");
+  }
+
+  /**
+   * Whether the kernel hands out no more memory than there is ({@code vm.overcommit_memory} 2), so
+   * that the page of a memfd that is touched first may be refused, which is a SIGBUS.
+   */
+  public static boolean strictOvercommit() {
+    try {
+      return Files.readString(OVERCOMMIT).strip().equals("2");
+    } catch (IOException unknown) {
+      return true;
+    }
   }
 
   private static boolean hasCapability(int bit) throws IOException {

@@ -14,6 +14,7 @@ import java.lang.invoke.MethodHandle;
 final class MemoryCalls {
   static final int PROT_READ = 1;
   static final int PROT_WRITE = 2;
+  static final int PROT_EXEC = 4;
 
   static final int MAP_SHARED = 0x1;
   static final int MAP_PRIVATE = 0x2;
@@ -33,6 +34,8 @@ final class MemoryCalls {
       Linkage.link(
           "mmap", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG);
   private static final MethodHandle MUNMAP = Linkage.link("munmap", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle MPROTECT =
+      Linkage.link("mprotect", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle MADVISE =
       Linkage.link("madvise", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle MLOCK = Linkage.link("mlock", JAVA_INT, JAVA_LONG, JAVA_LONG);
@@ -59,6 +62,15 @@ final class MemoryCalls {
       return state.result((int) MUNMAP.invokeExact(state.errno, address, bytes));
     } catch (Throwable thrown) {
       throw Linkage.failure("munmap", thrown);
+    }
+  }
+
+  static int mprotect(long address, long bytes, int protection) {
+    CallState state = CallState.get();
+    try {
+      return state.result((int) MPROTECT.invokeExact(state.errno, address, bytes, protection));
+    } catch (Throwable thrown) {
+      throw Linkage.failure("mprotect", thrown);
     }
   }
 

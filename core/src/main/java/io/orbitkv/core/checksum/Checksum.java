@@ -27,8 +27,8 @@ import java.nio.ByteOrder;
  * <p>The loop over words has exactly one accumulator and one load, because that is the form the JIT
  * compiler turns into vector code whatever calls it; a second accumulator or a store beside it
  * costs a factor of five, and so does a memory segment whose kind of arena varies between callers.
- * A copy is therefore not fused word by word but in pieces that stay in the first-level cache:
- * summing a piece fetches it, copying it finds it there.
+ * A copy by Java is therefore not fused word by word but in pieces that stay in the first-level
+ * cache: summing a piece fetches it, copying it finds it there. {@link StreamingKernel} fuses it.
  *
  * <p>It guards against accidents, not against an adversary: all constants are public. The formula,
  * its bounds, the GPU decomposition and vectors to test another implementation with are in {@code
@@ -38,8 +38,11 @@ public final class Checksum {
   /** Segments of an extent begin at multiples of this many bytes. */
   public static final int ALIGNMENT_BYTES = 8;
 
-  private static final int CHUNK_WORDS = 512;
+  static final int CHUNK_WORDS = 512;
   private static final int COPY_PIECE_WORDS = 128;
+
+  /** Below this the lines at both ends cost more than is gained. */
+  private static final int LEAST_STREAMED_BYTES = 4096;
 
   private static final long LOW_32 = 0xFFFF_FFFFL;
   private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
@@ -47,7 +50,7 @@ public final class Checksum {
   private static final long WEIGHT_SEED = 0x1319_8A2E_0370_7344L;
   private static final long LENGTH_SEED = 0xA409_3822_299F_31D0L;
 
-  private static final long[] TABLE = new long[CHUNK_WORDS];
+  static final long[] TABLE = new long[CHUNK_WORDS];
 
   static {
     for (int j = 0; j < CHUNK_WORDS; j++) {
@@ -139,6 +142,68 @@ public final class Checksum {
     } finally {
       Reference.reachabilityFence(source);
     }
+  }
+
+  /**
+   * Like {@link #copyAndSum}, for bytes that are more than the caches hold: the target's go around
+   * them where the machine has such stores, see {@link #streaming}. Whoever tells others of the
+   * target calls {@link #fence} before.
+   *
+   * <p>Neither range may fault, as a file's that got shorter does: the process would end.
+   */
+  public static long streamAndSum(
+      MemorySegment source,
+      long sourceOffset,
+      MemorySegment target,
+      long targetOffset,
+      long bytes,
+      long basePosition) {
+    long streamed = bytes & -StreamingKernel.STEP_BYTES;
+    if (!StreamingKernel.AVAILABLE
+        || bytes < LEAST_STREAMED_BYTES
+        || basePosition % StreamingKernel.STEP_BYTES != 0
+        || (target.address() + targetOffset) % StreamingKernel.TARGET_ALIGNMENT_BYTES != 0) {
+      return copyAndSum(source, sourceOffset, target, targetOffset, bytes, basePosition);
+    }
+    checkPosition(basePosition, bytes);
+    MemorySegment from = slice(source, sourceOffset, bytes);
+    MemorySegment to = slice(target, targetOffset, bytes);
+    if (to.isReadOnly()) {
+      throw new IllegalArgumentException("the target is read-only");
+    }
+    long sum = 0;
+    try {
+      long done = 0;
+      while (done < streamed) {
+        long position = basePosition + done;
+        long chunk = chunkOf(position);
+        int index = indexOf(position);
+        long count = Math.min(streamed - done, 8L * (CHUNK_WORDS - index));
+        long terms =
+            StreamingKernel.copyAndSum(
+                from.address() + done, to.address() + done, index, key(chunk), count);
+        sum += weight(chunk) * terms;
+        done += count;
+      }
+    } finally {
+      Reference.reachabilityFence(source);
+      Reference.reachabilityFence(target);
+    }
+    return streamed == bytes
+        ? sum
+        : sum + copyAndSum(from, streamed, to, streamed, bytes - streamed, basePosition + streamed);
+  }
+
+  /** Orders what this thread streamed before whatever it writes next. */
+  public static void fence() {
+    if (StreamingKernel.AVAILABLE) {
+      StreamingKernel.fence();
+    }
+  }
+
+  /** How {@link #streamAndSum} stores on this machine, for a log. */
+  public static String streaming() {
+    return StreamingKernel.description();
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.orbitkv.core.copy;
 
+import io.orbitkv.core.checksum.Checksum;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,12 @@ public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
    * a save.
    */
   static final int PART_BYTES = 1 << 20;
+
+  /**
+   * From here on a copy would push out of the caches what others have there, and itself before it
+   * is read.
+   */
+  private static final long STREAMED_BYTES = 4 << 20;
 
   private final long operationId;
   private final AtomicInteger nextPart = new AtomicInteger();
@@ -36,6 +43,11 @@ public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
 
   /** Loads overtake saves: somebody's first token waits for them. */
   public abstract boolean urgent();
+
+  /** Whether the copy is so large that it should go around the caches. */
+  protected final boolean streaming() {
+    return bytes() >= STREAMED_BYTES;
+  }
 
   protected abstract int parts();
 
@@ -92,6 +104,7 @@ public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
         failure = fault.toString();
         stopped = true;
       }
+      Checksum.fence();
     }
     return finishedParts.incrementAndGet() == parts ? Progress.FINISHED : Progress.MORE;
   }

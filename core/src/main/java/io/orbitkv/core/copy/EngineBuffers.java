@@ -17,14 +17,22 @@ public interface EngineBuffers extends AutoCloseable {
   /**
    * Copies one block's bytes of one layer into its extent.
    *
+   * @param streaming whether the whole copy is more than the caches hold
    * @return the partial checksum of those bytes at their position in the extent
    */
-  long gather(GroupLayout layout, int layerIndex, int block, MemorySegment pool, long extentOffset);
+  long gather(
+      GroupLayout layout,
+      int layerIndex,
+      int block,
+      MemorySegment pool,
+      long extentOffset,
+      boolean streaming);
 
   /**
    * Copies one block's bytes of one layer out of its extent.
    *
    * @param verify whether to compute the checksum
+   * @param streaming whether the whole copy is more than the caches hold
    * @return the partial checksum of the bytes that were copied, 0 if it was not asked for
    */
   long scatter(
@@ -33,7 +41,8 @@ public interface EngineBuffers extends AutoCloseable {
       int block,
       MemorySegment pool,
       long extentOffset,
-      boolean verify);
+      boolean verify,
+      boolean streaming);
 
   /** The word for this kind of memory on the wire: {@code host}. */
   String kind();

@@ -14,19 +14,26 @@ import org.jspecify.annotations.Nullable;
  * <p>A segment of whole words is summed and copied piece by piece while it lies in the core's
  * cache, so the checksum costs no second pass over memory. Segments that end inside a word are
  * copied first and summed as the layer they make up, because a sum is defined on words.
+ *
+ * <p>Large copies stream, see {@link Checksum#streamAndSum}, unless the memory may fault.
  */
 public final class HostBuffers implements EngineBuffers {
   public static final String KIND = "host";
 
   private final List<MemorySegment> buffers;
   private final Map<Integer, GroupLayout> layouts;
+  private final boolean mayFault;
   private final Runnable unmap;
   private boolean closed;
 
   private HostBuffers(
-      List<MemorySegment> buffers, Map<Integer, GroupLayout> layouts, Runnable unmap) {
+      List<MemorySegment> buffers,
+      Map<Integer, GroupLayout> layouts,
+      boolean mayFault,
+      Runnable unmap) {
     this.buffers = buffers;
     this.layouts = layouts;
+    this.mayFault = mayFault;
     this.unmap = unmap;
   }
 
@@ -38,10 +45,11 @@ public final class HostBuffers implements EngineBuffers {
    *
    * @param buffers the mapped memory, in the order of the registration
    * @param layers every layer of this shard
+   * @param mayFault whether the host may fail to give a page when it is touched
    * @param unmap run once, when no copy uses the memory any more
    */
   public static Result describe(
-      List<MemorySegment> buffers, List<LayerLayout> layers, Runnable unmap) {
+      List<MemorySegment> buffers, List<LayerLayout> layers, boolean mayFault, Runnable unmap) {
     long[] sizes = buffers.stream().mapToLong(MemorySegment::byteSize).toArray();
     Map<Integer, List<LayerLayout>> byGroup = new TreeMap<>();
     for (LayerLayout layer : layers) {
@@ -57,7 +65,7 @@ public final class HostBuffers implements EngineBuffers {
         layouts.put(group.getKey(), compiled.layout());
       }
     }
-    return new Result(new HostBuffers(List.copyOf(buffers), layouts, unmap), null);
+    return new Result(new HostBuffers(List.copyOf(buffers), layouts, mayFault, unmap), null);
   }
 
   @Override
@@ -67,7 +75,12 @@ public final class HostBuffers implements EngineBuffers {
 
   @Override
   public long gather(
-      GroupLayout layout, int layerIndex, int block, MemorySegment pool, long extentOffset) {
+      GroupLayout layout,
+      int layerIndex,
+      int block,
+      MemorySegment pool,
+      long extentOffset,
+      boolean streaming) {
     LayerLayout layer = layout.layer(layerIndex);
     MemorySegment buffer = buffers.get(layer.buffer());
     int base = layout.layerOffset(layerIndex);
@@ -78,7 +91,7 @@ public final class HostBuffers implements EngineBuffers {
       long from = layer.segmentOffset(block, segment);
       long at = base + (long) segment * segmentBytes;
       if (wholeWords) {
-        sum += Checksum.copyAndSum(buffer, from, pool, extentOffset + at, segmentBytes, at);
+        sum += move(buffer, from, pool, extentOffset + at, segmentBytes, at, streaming);
       } else {
         MemorySegment.copy(buffer, from, pool, extentOffset + at, segmentBytes);
       }
@@ -93,7 +106,8 @@ public final class HostBuffers implements EngineBuffers {
       int block,
       MemorySegment pool,
       long extentOffset,
-      boolean verify) {
+      boolean verify,
+      boolean streaming) {
     LayerLayout layer = layout.layer(layerIndex);
     MemorySegment buffer = buffers.get(layer.buffer());
     int base = layout.layerOffset(layerIndex);
@@ -106,13 +120,26 @@ public final class HostBuffers implements EngineBuffers {
     for (int segment = 0; segment < layer.segmentCount(); segment++) {
       long to = layer.segmentOffset(block, segment);
       long at = base + (long) segment * segmentBytes;
-      if (verify && wholeWords) {
-        sum += Checksum.copyAndSum(pool, extentOffset + at, buffer, to, segmentBytes, at);
+      if (wholeWords && (verify || streaming)) {
+        sum += move(pool, extentOffset + at, buffer, to, segmentBytes, at, streaming);
       } else {
         MemorySegment.copy(pool, extentOffset + at, buffer, to, segmentBytes);
       }
     }
-    return sum;
+    return verify ? sum : 0;
+  }
+
+  private long move(
+      MemorySegment source,
+      long sourceOffset,
+      MemorySegment target,
+      long targetOffset,
+      long bytes,
+      long position,
+      boolean streaming) {
+    return streaming && !mayFault
+        ? Checksum.streamAndSum(source, sourceOffset, target, targetOffset, bytes, position)
+        : Checksum.copyAndSum(source, sourceOffset, target, targetOffset, bytes, position);
   }
 
   @Override

@@ -71,7 +71,8 @@ public final class PublishCopy extends CopyTask {
     for (int i = part * blocksPerPart; i < end; i++) {
       long total = 0;
       for (int layer = 0; layer < layout.layerCount(); layer++) {
-        long sum = buffers.gather(layout, layer, sourceBlocks[i], pool, extentOffsets[i]);
+        long sum =
+            buffers.gather(layout, layer, sourceBlocks[i], pool, extentOffsets[i], streaming());
         pool.set(SUM, extentOffsets[i] + layout.trailerOffset() + 8L * layer, sum);
         total += sum;
       }

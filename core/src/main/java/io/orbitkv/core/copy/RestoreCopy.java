@@ -128,6 +128,7 @@ public final class RestoreCopy extends CopyTask {
         return;
       }
     }
+    Checksum.fence();
     if (progress != null && partsLeftByRank.decrementAndGet(part.rank()) == 0) {
       announce();
     }
@@ -139,7 +140,13 @@ public final class RestoreCopy extends CopyTask {
     for (int layer = 0; layer < layout.layerCount(); layer++) {
       total +=
           buffers.scatter(
-              layout, layer, group.destinationBlocks()[i], pool, group.extentOffsets()[i], verify);
+              layout,
+              layer,
+              group.destinationBlocks()[i],
+              pool,
+              group.extentOffsets()[i],
+              verify,
+              streaming());
     }
     return !verify || matches(group, i, total);
   }
@@ -148,7 +155,8 @@ public final class RestoreCopy extends CopyTask {
     GroupLayout layout = group.layout();
     long extentOffset = group.extentOffsets()[i];
     if (!verify) {
-      buffers.scatter(layout, layer, group.destinationBlocks()[i], pool, extentOffset, false);
+      buffers.scatter(
+          layout, layer, group.destinationBlocks()[i], pool, extentOffset, false, streaming());
       return true;
     }
     long promised = 0;
@@ -160,7 +168,8 @@ public final class RestoreCopy extends CopyTask {
     }
     long stored = storedSum(layout, extentOffset, layer);
     long actual =
-        buffers.scatter(layout, layer, group.destinationBlocks()[i], pool, extentOffset, true);
+        buffers.scatter(
+            layout, layer, group.destinationBlocks()[i], pool, extentOffset, true, streaming());
     return matches(group, i, promised - stored + actual);
   }
 

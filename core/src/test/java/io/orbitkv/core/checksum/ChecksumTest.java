@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.orbitkv.ffi.MachineCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -84,14 +85,47 @@ class ChecksumTest {
             expected,
             Checksum.copyAndSum(source, offset, target, targetOffset, bytes, base),
             message);
+        assertCopied(source, offset, target, targetOffset, bytes, message);
+        target.fill((byte) 0x5A);
         assertEquals(
-            -1,
-            source.asSlice(offset, bytes).mismatch(target.asSlice(targetOffset, bytes)),
+            expected,
+            Checksum.streamAndSum(source, offset, target, targetOffset, bytes, base),
             message);
-        assertUntouched(target, 0, targetOffset, message);
-        assertUntouched(target, targetOffset + bytes, target.byteSize(), message);
+        Checksum.fence();
+        assertCopied(source, offset, target, targetOffset, bytes, message);
       }
     }
+  }
+
+  @Test
+  void shouldStreamWhatTheKernelIsMadeForAsTheFormulaSays() {
+    long seed = Long.getLong(SEED_PROPERTY, 20_263);
+    SplittableRandom random = new SplittableRandom(seed);
+    byte[] data = new byte[100_000];
+    random.nextBytes(data);
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment source = copyOf(arena, data);
+      MemorySegment target = arena.allocate(data.length + 64, 64);
+      for (int round = 0; round < 500; round++) {
+        int bytes = 4_096 + random.nextInt(data.length - 4_096);
+        int offset = random.nextInt(data.length - bytes + 1);
+        int targetOffset = random.nextInt(data.length - bytes + 1) & -32;
+        long base = 64L * random.nextLong(random.nextBoolean() ? 2_000 : 1L << 40);
+        String message = repeat(seed, "round " + round);
+        target.fill((byte) 0x5A);
+        assertEquals(
+            ReferenceChecksum.partialSum(data, offset, bytes, base),
+            Checksum.streamAndSum(source, offset, target, targetOffset, bytes, base),
+            message);
+        Checksum.fence();
+        assertCopied(source, offset, target, targetOffset, bytes, message);
+      }
+    }
+  }
+
+  @Test
+  void shouldStreamAroundTheCachesOnProcessorsThatCan() {
+    assertEquals(MachineCode.x86Offers("avx2"), Checksum.streaming().startsWith("AVX2"));
   }
 
   @Test
@@ -136,6 +170,24 @@ class ChecksumTest {
   }
 
   @Test
+  void shouldStreamNothingOutsideTheRanges() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment source = arena.allocate(8_192, 64);
+      MemorySegment target = arena.allocate(8_192, 64);
+      assertThrows(
+          IndexOutOfBoundsException.class,
+          () -> Checksum.streamAndSum(source, 0, target, 64, 8_192, 0));
+      assertThrows(
+          IndexOutOfBoundsException.class,
+          () -> Checksum.streamAndSum(source, 64, target, 0, 8_192, 0));
+      assertThrows(
+          IllegalArgumentException.class,
+          () -> Checksum.streamAndSum(source, 0, target.asReadOnly(), 0, 8_192, 0));
+      assertArrayEquals(new byte[8_192], target.toArray(ValueLayout.JAVA_BYTE));
+    }
+  }
+
+  @Test
   void shouldCopyNothingWhenTheTargetIsTooSmall() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment source = copyOf(arena, content("ones", 4096));
@@ -174,6 +226,20 @@ class ChecksumTest {
     MemorySegment memory = arena.allocate(Math.max(1, data.length));
     MemorySegment.copy(data, 0, memory, ValueLayout.JAVA_BYTE, 0, data.length);
     return memory;
+  }
+
+  /** The bytes are those of the source, in a target that held 0x5A, and nothing else changed. */
+  private static void assertCopied(
+      MemorySegment source,
+      int offset,
+      MemorySegment target,
+      int targetOffset,
+      int bytes,
+      String message) {
+    assertEquals(
+        -1, source.asSlice(offset, bytes).mismatch(target.asSlice(targetOffset, bytes)), message);
+    assertUntouched(target, 0, targetOffset, message);
+    assertUntouched(target, targetOffset + bytes, target.byteSize(), message);
   }
 
   private static void assertUntouched(MemorySegment memory, long from, long to, String message) {

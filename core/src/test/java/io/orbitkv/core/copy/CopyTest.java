@@ -39,7 +39,8 @@ class CopyTest {
   }
 
   private HostBuffers describe(List<LayerLayout> layers) {
-    HostBuffers.Result result = HostBuffers.describe(List.of(small, large), layers, () -> {});
+    HostBuffers.Result result =
+        HostBuffers.describe(List.of(small, large), layers, false, () -> {});
     assertNull(result.problem());
     assertNotNull(result.buffers());
     return result.buffers();
@@ -166,6 +167,37 @@ class CopyTest {
   }
 
   @Test
+  void shouldCopyAndSumAlikeWhetherItStreamsOrNot() {
+    HostBuffers buffers = describe(layers());
+    fill(5);
+    GroupLayout layout = layout(buffers, 0);
+    int[] sources = IntStream.range(0, BLOCKS).toArray();
+    PublishCopy plain = publish(buffers, 0, sources, offsets(BLOCKS, layout.extentBytes(), 0));
+    plain.runHere();
+    int[] twice = IntStream.range(0, 2 * BLOCKS).map(i -> i % BLOCKS).toArray();
+    long[] offsets = offsets(2 * BLOCKS, layout.extentBytes(), 8L << 20);
+    PublishCopy streamed = publish(buffers, 0, twice, offsets);
+    assertFalse(plain.streaming());
+    assertTrue(streamed.streaming());
+    streamed.runHere();
+    assertNull(streamed.failure());
+    byte[] before = small.toArray(ValueLayout.JAVA_BYTE);
+    byte[] beforeLarge = large.toArray(ValueLayout.JAVA_BYTE);
+    for (int i = 0; i < 2 * BLOCKS; i++) {
+      assertEquals(plain.checksums()[i % BLOCKS], streamed.checksums()[i], "block " + i);
+    }
+    small.asSlice(0, 2L * BLOCKS * 6_000).fill((byte) 0);
+    large.asSlice(64).fill((byte) 0);
+    RestoreCopy restore = restore(buffers, streamed, twice, offsets, null);
+    assertTrue(restore.streaming());
+    restore.runHere();
+    assertNull(restore.failure());
+    assertNull(restore.mismatch());
+    assertArrayEquals(before, small.toArray(ValueLayout.JAVA_BYTE));
+    assertArrayEquals(beforeLarge, large.toArray(ValueLayout.JAVA_BYTE));
+  }
+
+  @Test
   void shouldNameTheBlockThatWasDamagedWhereverTheDamageLies() {
     HostBuffers buffers = describe(layers());
     fill(4);
@@ -266,7 +298,7 @@ class CopyTest {
 
   private void assertProblem(String field, LayerLayout... layers) {
     HostBuffers.Result result =
-        HostBuffers.describe(List.of(small, large), List.of(layers), () -> {});
+        HostBuffers.describe(List.of(small, large), List.of(layers), false, () -> {});
     assertNotNull(result.problem(), field);
     assertEquals(field, result.problem().field());
   }

@@ -7,6 +7,7 @@ import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.GroupLayout;
 import io.orbitkv.core.copy.HostBuffers;
 import io.orbitkv.core.copy.LayerLayout;
+import io.orbitkv.ffi.HostFacts;
 import io.orbitkv.ffi.MapOptions;
 import io.orbitkv.ffi.Mapping;
 import io.orbitkv.ffi.Memfd;
@@ -106,7 +107,10 @@ final class EngineMemory {
     }
     HostBuffers.Result result =
         HostBuffers.describe(
-            memory, layouts, () -> later.accept(() -> mappings.forEach(Mapping::close)));
+            memory,
+            layouts,
+            HostFacts.strictOvercommit(),
+            () -> later.accept(() -> mappings.forEach(Mapping::close)));
     GroupLayout.Problem problem = result.problem();
     HostBuffers buffers = result.buffers();
     if (buffers == null || problem != null) {
