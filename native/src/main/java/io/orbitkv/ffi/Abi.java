@@ -4,14 +4,16 @@ import java.nio.ByteOrder;
 
 /** What differs between the two Linux ABIs this package runs on. */
 enum Abi {
-  X86_64(12, 4, 237),
-  AARCH64(16, 8, 235);
+  X86_64(12, 4, 237, 0x4000),
+  AARCH64(16, 8, 235, 0x10000);
 
   /** The ABI of this process. */
   static final Abi CURRENT = detect();
 
   // System calls newer than 2019 have one number on every architecture.
   static final int SYS_IO_URING_SETUP = 425;
+  static final int SYS_IO_URING_ENTER = 426;
+  static final int SYS_IO_URING_REGISTER = 427;
   static final int SYS_PIDFD_OPEN = 434;
   static final int SYS_EPOLL_PWAIT2 = 441;
 
@@ -23,10 +25,14 @@ enum Abi {
 
   final int sysMbind;
 
-  Abi(int epollEventBytes, int epollDataOffset, int sysMbind) {
+  /** The flag of open that goes past the page cache. */
+  final int openDirect;
+
+  Abi(int epollEventBytes, int epollDataOffset, int sysMbind, int openDirect) {
     this.epollEventBytes = epollEventBytes;
     this.epollDataOffset = epollDataOffset;
     this.sysMbind = sysMbind;
+    this.openDirect = openDirect;
   }
 
   private static Abi detect() {

@@ -151,6 +151,7 @@ public record Errno(int number, String symbol, String message) {
   public static final Errno ENOENT = of(2);
   public static final Errno ESRCH = of(3);
   public static final Errno EINTR = of(4);
+  public static final Errno EIO = of(5);
   public static final Errno EBADF = of(9);
   public static final Errno EAGAIN = of(11);
   public static final Errno ENOMEM = of(12);
@@ -163,6 +164,7 @@ public record Errno(int number, String symbol, String message) {
   public static final Errno EPIPE = of(32);
   public static final Errno ENAMETOOLONG = of(36);
   public static final Errno ENOSYS = of(38);
+  public static final Errno ETIME = of(62);
   public static final Errno EADDRINUSE = of(98);
   public static final Errno ECONNABORTED = of(103);
   public static final Errno ECONNRESET = of(104);

@@ -14,6 +14,7 @@ final class FileCalls {
   static final int AT_SYMLINK_NOFOLLOW = 0x100;
   static final int AT_EMPTY_PATH = 0x1000;
   static final int STATX_BASIC_STATS = 0x7ff;
+  static final int STATX_DIOALIGN = 0x2000;
   static final int STATX_BYTES = 256;
 
   static final int F_DUPFD_CLOEXEC = 1030;
@@ -24,6 +25,8 @@ final class FileCalls {
 
   static final int O_RDONLY = 0;
   static final int O_RDWR = 2;
+  static final int O_CREAT = 0x40;
+  static final int O_EXCL = 0x80;
   static final int O_NONBLOCK = 0x800;
   static final int O_CLOEXEC = 0x80000;
 
@@ -49,6 +52,11 @@ final class FileCalls {
       Linkage.link("read", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
   private static final MethodHandle PREADV2 =
       Linkage.link("preadv2", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG, JAVA_INT);
+  private static final MethodHandle PREAD =
+      Linkage.link("pread", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle PWRITE =
+      Linkage.link("pwrite", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FSYNC = Linkage.link("fsync", JAVA_INT, JAVA_INT);
   private static final MethodHandle WRITE =
       Linkage.link("write", JAVA_LONG, JAVA_INT, ADDRESS, JAVA_LONG);
   private static final MethodHandle FLOCK = Linkage.link("flock", JAVA_INT, JAVA_INT, JAVA_INT);
@@ -168,6 +176,33 @@ final class FileCalls {
       return state.result((long) WRITE.invokeExact(state.errno, fd, buffer, bytes));
     } catch (Throwable thrown) {
       throw Linkage.failure("write", thrown);
+    }
+  }
+
+  static long pread(int fd, MemorySegment buffer, long bytes, long offset) {
+    CallState state = CallState.get();
+    try {
+      return state.result((long) PREAD.invokeExact(state.errno, fd, buffer, bytes, offset));
+    } catch (Throwable thrown) {
+      throw Linkage.failure("pread", thrown);
+    }
+  }
+
+  static long pwrite(int fd, MemorySegment buffer, long bytes, long offset) {
+    CallState state = CallState.get();
+    try {
+      return state.result((long) PWRITE.invokeExact(state.errno, fd, buffer, bytes, offset));
+    } catch (Throwable thrown) {
+      throw Linkage.failure("pwrite", thrown);
+    }
+  }
+
+  static int fsync(int fd) {
+    CallState state = CallState.get();
+    try {
+      return state.result((int) FSYNC.invokeExact(state.errno, fd));
+    } catch (Throwable thrown) {
+      throw Linkage.failure("fsync", thrown);
     }
   }
 

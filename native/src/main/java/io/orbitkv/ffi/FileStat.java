@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 record FileStat(long device, long inode, long bytes, long allocatedBytes, int mode) {
   private static final int TYPE_MASK = 0xf000;
   private static final int SOCKET = 0xc000;
+  private static final int REGULAR = 0x8000;
   private static final int STAT_BLOCK_BYTES = 512;
 
   /** Of an open descriptor. */
@@ -49,6 +50,10 @@ record FileStat(long device, long inode, long bytes, long allocatedBytes, int mo
 
   boolean isSocket() {
     return (mode & TYPE_MASK) == SOCKET;
+  }
+
+  boolean isRegular() {
+    return (mode & TYPE_MASK) == REGULAR;
   }
 
   boolean isSameFile(FileStat other) {

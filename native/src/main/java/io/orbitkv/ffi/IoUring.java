@@ -1,57 +1,37 @@
 package io.orbitkv.ffi;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import java.util.List;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-
-/** Finds out whether io_uring may be used, by setting up a ring of one entry and closing it. */
-final class IoUring {
-  private static final int PARAMS_BYTES = 120;
-  private static final int FEATURES_OFFSET = 20;
-
-  private static final MethodHandle SETUP =
-      Linkage.linkVariadic("syscall", 1, JAVA_LONG, JAVA_LONG, JAVA_INT, ADDRESS);
-
+/** Finds out whether io_uring may be used, and explains why not. */
+public final class IoUring {
   private IoUring() {}
 
-  static Probe probe() {
-    CallState state = CallState.get();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment params = arena.allocate(PARAMS_BYTES, 8);
-      long result;
-      try {
-        result =
-            state.result(
-                (long) SETUP.invokeExact(state.errno, (long) Abi.SYS_IO_URING_SETUP, 1, params));
-      } catch (Throwable thrown) {
-        throw Linkage.failure("io_uring_setup", thrown);
-      }
-      if (result >= 0) {
-        OwnedFd.adopt((int) result).close();
-        int features = params.get(JAVA_INT, FEATURES_OFFSET);
-        return Probe.found("features 0x" + Integer.toHexString(features));
-      }
-      return explain(Errno.of((int) -result));
+  /** Runs a request through a ring of its own. */
+  public static Probe probe() {
+    try {
+      List<String> flags = UringRing.tryOut();
+      return Probe.found(flags.isEmpty() ? "no setup flags" : String.join(", ", flags));
+    } catch (NativeException refused) {
+      return explain(refused.call(), refused.errno());
     }
   }
 
-  static Probe explain(Errno errno) {
-    String why = "io_uring_setup failed with " + errno.symbol();
+  static Probe explain(String call, Errno errno) {
+    String why = call + " failed with " + errno.symbol();
     return switch (errno.symbol()) {
       case "ENOSYS" ->
           Probe.missing(
-              why + ": the kernel has no io_uring", "use Linux 5.11 or later built with it");
-      case "EPERM" ->
+              why + ": the kernel has no io_uring, or a seccomp profile hides it",
+              "use Linux 5.11 or later built with it; in a container, allow the io_uring system calls");
+      case "EOPNOTSUPP" ->
+          Probe.missing(why + ": the kernel's io_uring is too old", "use Linux 5.11 or later");
+      case "EPERM", "EACCES" ->
           Probe.missing(
               why + ": forbidden by a seccomp profile or by sysctl kernel.io_uring_disabled",
               "allow the io_uring system calls in the container's profile and set the sysctl to 0");
       case "ENOMEM" ->
           Probe.missing(why + ": too little locked memory", "raise RLIMIT_MEMLOCK (ulimit -l)");
-      default -> Probe.missing(why, "see io_uring_setup(2) for " + errno.symbol());
+      default -> Probe.missing(why, "see " + call + "(2) for " + errno.symbol());
     };
   }
 }

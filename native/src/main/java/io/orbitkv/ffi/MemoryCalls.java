@@ -19,6 +19,7 @@ final class MemoryCalls {
   static final int MAP_SHARED = 0x1;
   static final int MAP_PRIVATE = 0x2;
   static final int MAP_ANONYMOUS = 0x20;
+  static final int MAP_POPULATE = 0x8000;
   static final int MAP_HUGETLB = 0x40000;
   static final int MAP_HUGE_2MB = 21 << 26;
 

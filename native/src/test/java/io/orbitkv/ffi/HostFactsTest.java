@@ -35,8 +35,8 @@ class HostFactsTest {
 
   @Test
   void shouldTellAKernelWithoutIoUringFromAProfileThatForbidsIt() {
-    Probe absent = IoUring.explain(Errno.ENOSYS);
-    Probe forbidden = IoUring.explain(Errno.EPERM);
+    Probe absent = IoUring.explain("io_uring_setup", Errno.ENOSYS);
+    Probe forbidden = IoUring.explain("io_uring_setup", Errno.EPERM);
     assertFalse(absent.present());
     assertFalse(forbidden.present());
     assertTrue(absent.detail().contains("the kernel has no io_uring"));

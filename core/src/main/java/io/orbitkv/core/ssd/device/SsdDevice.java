@@ -4,7 +4,7 @@ package io.orbitkv.core.ssd.device;
  * Reads and writes between files and the pool, many at a time, without waiting for any.
  *
  * <p>An operation is queued by {@link #read} or {@link #write}, given to the system by {@link
- * #flush} (or by {@link #await}, which flushes first) and ends in exactly one {@link
+ * #flush} at the latest (or by {@link #await}, which flushes first) and ends in exactly one {@link
  * Completions#completed}, told by {@link #poll}. Operations end in any order. Until it has ended,
  * an operation may read or write its part of the pool at any moment, so that part must be neither
  * reused nor unmapped. There is no way to take an operation back: a caller that gives up on one
@@ -42,7 +42,7 @@ public interface SsdDevice extends AutoCloseable {
   /** Queues a write from the pool to a file; otherwise like {@link #read}. */
   boolean write(int file, long fileOffset, long poolOffset, int bytes, long token);
 
-  /** Gives what is queued to the system, all in one call where the backend can. */
+  /** Gives what is still queued to the system. */
   void flush();
 
   /**
