@@ -87,7 +87,10 @@ public sealed interface Command {
   // ---- hot operations
   // ----------------------------------------------------------------------------------------------
 
-  /** The keys of one group's pages, from the page that starts at the query's start token on. */
+  /**
+   * The keys of one group's pages, from the page that starts at the query's start token on. Those
+   * of a query that does not wait may be a view, good only while the loop takes the command.
+   */
   record GroupKeys(int groupId, Keys keys) {}
 
   /**

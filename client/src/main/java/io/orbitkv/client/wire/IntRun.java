@@ -19,8 +19,8 @@ public final class IntRun {
     return new IntRun(values.clone());
   }
 
-  /** An array that nobody else keeps. */
-  static IntRun owning(int[] values) {
+  /** An array that nobody writes any more. */
+  public static IntRun owning(int[] values) {
     return new IntRun(values);
   }
 

@@ -57,7 +57,16 @@ public record PublishRequest(int groupId, String request, KeyRun keys, IntRun so
    * @param payload exactly the payload; the keys go on sharing it
    */
   public static Decoded<PublishRequest> decode(byte[] payload, PayloadLimits limits) {
-    WireReader in = new WireReader(payload, payload.length);
+    return decode(payload, payload.length, limits);
+  }
+
+  /**
+   * The same of a payload that begins an array.
+   *
+   * @param bytes how long it is
+   */
+  public static Decoded<PublishRequest> decode(byte[] payload, int bytes, PayloadLimits limits) {
+    WireReader in = new WireReader(payload, bytes);
     int groupId = in.u16();
     int keyBytes = in.u16();
     long blockCount = in.u32();

@@ -69,7 +69,16 @@ public record QueryRequest(int startToken, int limitToken, String request, List<
    * @param payload exactly the payload; the keys go on sharing it
    */
   public static Decoded<QueryRequest> decode(byte[] payload, PayloadLimits limits) {
-    WireReader in = new WireReader(payload, payload.length);
+    return decode(payload, payload.length, limits);
+  }
+
+  /**
+   * The same of a payload that begins an array.
+   *
+   * @param bytes how long it is
+   */
+  public static Decoded<QueryRequest> decode(byte[] payload, int bytes, PayloadLimits limits) {
+    WireReader in = new WireReader(payload, bytes);
     long startToken = in.u32();
     long limitToken = in.u32();
     int groupCount = in.u16();
@@ -112,13 +121,13 @@ public record QueryRequest(int startToken, int limitToken, String request, List<
       if (total > limits.maxKeysPerRequest()) {
         return Decoded.bad(RefusalCode.TOO_MANY_KEYS, total + " keys");
       }
-      long bytes = keyCount * keyBytes;
-      if (bytes > in.remaining()) {
+      long keysBytes = keyCount * keyBytes;
+      if (keysBytes > in.remaining()) {
         return Decoded.bad(RefusalCode.BAD_PAYLOAD, keyCount + " keys do not fit");
       }
       groups.add(
           new GroupKeys(groupId, new KeyRun(payload, in.position(), keyBytes, (int) keyCount)));
-      in.skip((int) bytes);
+      in.skip((int) keysBytes);
       in.pad8();
     }
     if (!in.finishedWell()) {

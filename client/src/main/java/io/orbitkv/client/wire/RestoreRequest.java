@@ -70,7 +70,16 @@ public record RestoreRequest(String request, List<GroupPages> groups) {
    * @param payload exactly the payload
    */
   public static Decoded<RestoreRequest> decode(byte[] payload, PayloadLimits limits) {
-    WireReader in = new WireReader(payload, payload.length);
+    return decode(payload, payload.length, limits);
+  }
+
+  /**
+   * The same of a payload that begins an array.
+   *
+   * @param bytes how long it is
+   */
+  public static Decoded<RestoreRequest> decode(byte[] payload, int bytes, PayloadLimits limits) {
+    WireReader in = new WireReader(payload, bytes);
     int groupCount = in.u16();
     int nameBytes = in.u8();
     in.zeros(5);

@@ -1,6 +1,7 @@
 package io.orbitkv.client.wire;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +45,9 @@ public final class ServerChannel {
   private final SubmissionGate gate;
   private final Submission submission = new Submission();
   private final Completion completion = new Completion();
+  private final PayloadScratch scratch;
   private byte[] payload = NO_PAYLOAD;
+  private int payloadBytes;
   private @Nullable RefusalCode refusal;
   private String brokenReason = "";
   private int refusalsInARow;
@@ -55,6 +58,21 @@ public final class ServerChannel {
   /** The server side of channel memory whose header page is written. */
   public ServerChannel(
       MemorySegment channel, ChannelGeometry geometry, long epoch, long sessionId) {
+    this(channel, geometry, epoch, sessionId, new PayloadScratch());
+  }
+
+  /**
+   * The same.
+   *
+   * @param scratch shared with the other channels of this thread
+   */
+  public ServerChannel(
+      MemorySegment channel,
+      ChannelGeometry geometry,
+      long epoch,
+      long sessionId,
+      PayloadScratch scratch) {
+    this.scratch = scratch;
     this.channel = channel;
     this.geometry = geometry;
     this.epoch = epoch;
@@ -90,7 +108,17 @@ public final class ServerChannel {
 
   /** A private copy of its payload, empty if it has none; the caller may keep it. */
   public byte[] payload() {
+    return Arrays.copyOf(payload, payloadBytes);
+  }
+
+  /** The array that its payload begins, private too but written again by the next {@link #take}. */
+  public byte[] sharedPayload() {
     return payload;
+  }
+
+  /** How long the payload is. */
+  public int payloadBytes() {
+    return payloadBytes;
   }
 
   /** What its answers need; the caller keeps it. */
@@ -266,6 +294,7 @@ public final class ServerChannel {
   /** Copies the payload between two looks at the slot's generation. */
   private @Nullable RefusalCode copyPayload() {
     payload = NO_PAYLOAD;
+    payloadBytes = 0;
     int slot = submission.slot();
     if (slot == ChannelLayout.NO_SLOT) {
       return null;
@@ -275,7 +304,8 @@ public final class ServerChannel {
     }
     int bytes = (int) submission.payloadBytes();
     if (bytes > 0) {
-      payload = new byte[bytes];
+      payload = scratch.withRoom(bytes);
+      payloadBytes = bytes;
       MemorySegment.copy(
           channel, geometry.payloadOffset(slot), MemorySegment.ofArray(payload), 0, bytes);
     }

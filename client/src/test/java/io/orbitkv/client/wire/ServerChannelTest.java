@@ -162,6 +162,26 @@ class ServerChannelTest {
   }
 
   @Test
+  void shouldReadAShortPayloadWhereALongOneLayAsIfTheRestWereNotThere() {
+    int first = slots.take();
+    slots.payload(first).fill((byte) 0x7f);
+    submit(Op.QUERY.code(), 0, first, 8_000, slots.generation(first), 0, 0);
+    assertEquals(Taken.REQUEST, server.take());
+    QueryRequest query =
+        new QueryRequest(
+            0, 0, "r", List.of(new QueryRequest.GroupKeys(0, KeyRun.of(new byte[64], 32))));
+    int slot = slots.take();
+    int bytes = query.encode(slots.payload(slot));
+    submit(Op.QUERY.code(), 0, slot, bytes, slots.generation(slot), 0, 0);
+    assertEquals(Taken.REQUEST, server.take());
+    assertEquals(bytes, server.payloadBytes());
+    assertEquals(
+        Decoded.good(query),
+        QueryRequest.decode(server.sharedPayload(), server.payloadBytes(), PayloadLimits.STANDARD));
+    assertEquals(bytes, server.payload().length);
+  }
+
+  @Test
   void shouldCloseASessionWhoseCursorsOrSequencesMakeNoSense() {
     ping();
     memory.set(ChannelLayout.LONG, geometry.submissionOffset() + 8, 3);

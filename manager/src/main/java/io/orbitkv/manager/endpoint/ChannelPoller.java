@@ -1,5 +1,6 @@
 package io.orbitkv.manager.endpoint;
 
+import io.orbitkv.client.wire.PayloadScratch;
 import io.orbitkv.core.Clock;
 import io.orbitkv.core.Command;
 import io.orbitkv.core.CommandSource;
@@ -56,6 +57,8 @@ final class ChannelPoller implements CommandSource, SessionListener, LongConsume
 
   /** Sessions that ended in the cycle that opened them, before its answers were given. */
   private final Map<Long, SessionEnd> endedEarly = new HashMap<>();
+
+  private final PayloadScratch scratch = new PayloadScratch();
 
   private int cycle;
   private long lastTrafficNanos = System.nanoTime() - 1_000_000_000;
@@ -213,6 +216,11 @@ final class ChannelPoller implements CommandSource, SessionListener, LongConsume
 
   ChannelMetrics metrics() {
     return metrics;
+  }
+
+  /** Where payloads of all sessions are copied to, for as long as one is looked at. */
+  PayloadScratch scratch() {
+    return scratch;
   }
 
   long wallMicros() {

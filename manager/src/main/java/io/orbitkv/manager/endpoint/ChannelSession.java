@@ -69,7 +69,8 @@ final class ChannelSession {
     this.groupIds = groupIds;
     this.layerCounts = layerCounts;
     memory.geometry().writeHeader(memory.memory(), epoch, id);
-    this.channel = new ServerChannel(memory.memory(), memory.geometry(), epoch, id);
+    this.channel =
+        new ServerChannel(memory.memory(), memory.geometry(), epoch, id, poller.scratch());
   }
 
   long id() {
@@ -186,7 +187,7 @@ final class ChannelSession {
   }
 
   private void query(RequestTag tag, Submission submission, Consumer<Command> loop) {
-    switch (QueryRequest.decode(channel.payload(), limits)) {
+    switch (QueryRequest.decode(channel.sharedPayload(), channel.payloadBytes(), limits)) {
       case Decoded.Bad<QueryRequest>(Refusal refusal) -> malformed(tag, refusal, loop);
       case Decoded.Good<QueryRequest>(QueryRequest query) -> {
         badPayloadsInARow = 0;
@@ -197,7 +198,10 @@ final class ChannelSession {
                 : (flags & Flags.QUERY_DISCOVER) != 0 ? QueryMode.DISCOVER : QueryMode.LEASE;
         List<Command.GroupKeys> groups = new ArrayList<>(query.groups().size());
         for (QueryRequest.GroupKeys group : query.groups()) {
-          groups.add(new Command.GroupKeys(group.groupId(), keys(group.keys())));
+          // A query that may wait is kept; another is over when the loop has taken it.
+          Keys keys = view(group.keys());
+          groups.add(
+              new Command.GroupKeys(group.groupId(), mode == QueryMode.WAIT ? keys.copy() : keys));
         }
         loop.accept(
             new Command.Query(
@@ -215,7 +219,7 @@ final class ChannelSession {
   }
 
   private void publish(RequestTag tag, Consumer<Command> loop) {
-    switch (PublishRequest.decode(channel.payload(), limits)) {
+    switch (PublishRequest.decode(channel.sharedPayload(), channel.payloadBytes(), limits)) {
       case Decoded.Bad<PublishRequest>(Refusal refusal) -> malformed(tag, refusal, loop);
       case Decoded.Good<PublishRequest>(PublishRequest publish) -> {
         badPayloadsInARow = 0;
@@ -224,7 +228,7 @@ final class ChannelSession {
                 id,
                 publish.request(),
                 publish.groupId(),
-                keys(publish.keys()),
+                view(publish.keys()).copy(),
                 publish.sourceBlocks().toArray(),
                 sink(tag)));
       }
@@ -232,7 +236,7 @@ final class ChannelSession {
   }
 
   private void restore(RequestTag tag, Submission submission, Consumer<Command> loop) {
-    switch (RestoreRequest.decode(channel.payload(), limits)) {
+    switch (RestoreRequest.decode(channel.sharedPayload(), channel.payloadBytes(), limits)) {
       case Decoded.Bad<RestoreRequest>(Refusal refusal) -> malformed(tag, refusal, loop);
       case Decoded.Good<RestoreRequest>(RestoreRequest restore) -> {
         badPayloadsInARow = 0;
@@ -325,13 +329,10 @@ final class ChannelSession {
     return at < 0 ? 0 : layerCounts[at];
   }
 
-  private static Keys keys(KeyRun run) {
-    if (run.count() == 0) {
-      return Keys.EMPTY;
-    }
-    int from = run.offset();
-    return Keys.ofPacked(
-        run.keyBytes(),
-        Arrays.copyOfRange(run.packed(), from, from + run.count() * run.keyBytes()));
+  /** Keys in the payload that was taken last. */
+  private static Keys view(KeyRun run) {
+    return run.count() == 0
+        ? Keys.EMPTY
+        : Keys.view(run.keyBytes(), run.packed(), run.offset(), run.count());
   }
 }

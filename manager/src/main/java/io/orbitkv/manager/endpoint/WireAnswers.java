@@ -95,6 +95,6 @@ final class WireAnswers {
   }
 
   private static IntRun boundaries(BoundarySet boundaries) {
-    return IntRun.of(boundaries.toArray());
+    return IntRun.owning(boundaries.packed());
   }
 }

@@ -36,12 +36,14 @@ public final class BoundarySet {
       }
       previous = boundary;
     }
-    return ofTrusted(ascending, ascending.length);
+    return ofTrusted(ascending.clone(), ascending.length);
   }
 
-  /** The first {@code size} elements, which are strictly ascending and copied. */
+  /** The first {@code size} elements, strictly ascending, of an array that nobody writes again. */
   static BoundarySet ofTrusted(int[] ascending, int size) {
-    return size == 0 ? EMPTY : new BoundarySet(Arrays.copyOf(ascending, size));
+    return size == 0
+        ? EMPTY
+        : new BoundarySet(size == ascending.length ? ascending : Arrays.copyOf(ascending, size));
   }
 
   /** How many boundaries there are. */
@@ -89,6 +91,11 @@ public final class BoundarySet {
   /** A copy as an ascending array. */
   public int[] toArray() {
     return boundaries.clone();
+  }
+
+  /** The boundaries themselves, ascending, not a copy; read only. */
+  public int[] packed() {
+    return boundaries;
   }
 
   @Override

@@ -44,6 +44,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecoveryContract {
 
+  /** Room for boundaries from the start; a longer tail of many grows. */
+  private static final int FIRST_BOUNDARIES = 32_768;
+
   private static final int ALL_PAGES = Integer.MAX_VALUE;
 
   private final List<GroupSpec> groups;
@@ -165,7 +168,11 @@ public final class RecoveryContract {
     for (int g = 0; g < cursors.length; g++) {
       cursors[g] = new Cursor(evidence, g, start / pageTokens[g], end / pageTokens[g]);
     }
-    int[] boundaries = new int[Math.min((end - start) / alignmentTokens, 64)];
+    int most = (end - start) / alignmentTokens;
+    for (Cursor cursor : cursors) {
+      most = Math.min(most, cursor.mostBoundaries());
+    }
+    int[] boundaries = new int[Math.min(most, FIRST_BOUNDARIES)];
     int size = 0;
     for (int boundary = start + alignmentTokens; boundary <= end; boundary += alignmentTokens) {
       boolean legal = true;
@@ -225,6 +232,12 @@ public final class RecoveryContract {
         hole = evidence.nextHole(groupIndex, runStart, lastPage);
       }
       return runStart <= firstPage(trailing, startPage, endPage);
+    }
+
+    /** No boundary lies beyond the first hole of a group that needs all its pages. */
+    int mostBoundaries() {
+      int pages = needsAllPages() ? hole : lastPage;
+      return (pages - startPage) / pagesPerStep;
     }
 
     boolean needsAllPages() {
