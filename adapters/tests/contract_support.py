@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 from collections.abc import Callable, Sequence
@@ -59,6 +60,7 @@ class Daemon:
         self.socket_path = os.path.join(self._folder.name, "socket")
         self._log_path = Path(self._folder.name, "log")
         self._process: subprocess.Popen[bytes] | None = None
+        self._pause: threading.Timer | None = None
 
     def start(self) -> None:
         command = [LAUNCHER, "manager", "--socket", self.socket_path, "--pool-size", "64mb"]
@@ -85,11 +87,25 @@ class Daemon:
 
     def kill(self) -> None:
         """As `kill -9` does, and waits until it is gone."""
+        if self._pause is not None:
+            self._pause.join()
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait(10)
             self._process = None
+
+    def pause(self, seconds: float) -> None:
+        """Stops it, and lets it go on after that time, by itself. Nothing happens while it is stopped already."""
+        if self._process is not None and (self._pause is None or not self._pause.is_alive()):
+            os.killpg(self._process.pid, signal.SIGSTOP)
+            self._pause = threading.Timer(seconds, self._resume, [self._process.pid])
+            self._pause.start()
+
+    @staticmethod
+    def _resume(pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGCONT)
 
     def stop(self) -> None:
         self.kill()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import mmap
 import os
+import weakref
 from types import TracebackType
 
 from orbitkv.registration import Layer
@@ -13,10 +15,10 @@ from orbitkv.registration import Layer
 class HostBuffer:
     """Host memory as a memfd that cannot shrink, which is what the Manager asks for before it maps it.
 
-    `view` is its memory. Close it only when no client has it registered and no slice of `view` is in use.
+    `view` is its memory, from `address` on. Close it only when no client has it registered and no slice of `view` is in use.
     """
 
-    __slots__ = ("_map", "fd", "size_bytes", "view")
+    __slots__ = ("__weakref__", "_map", "address", "fd", "size_bytes", "view")
 
     def __init__(self, size_bytes: int, name: str = "orbitkv-buffer") -> None:
         if size_bytes < 1:
@@ -32,6 +34,8 @@ class HostBuffer:
         self.fd = fd
         self.size_bytes = size_bytes
         self.view = memoryview(self._map)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+        _open_buffers.add(self)
 
     def segment(self, layer: Layer, block: int, segment: int = 0) -> memoryview:
         """The bytes of one segment of a layer's block that lies in this buffer."""
@@ -40,6 +44,7 @@ class HostBuffer:
 
     def close(self) -> None:
         if self.fd >= 0:
+            _open_buffers.discard(self)
             self.view.release()
             self._map.close()
             os.close(self.fd)
@@ -52,3 +57,14 @@ class HostBuffer:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+_open_buffers: weakref.WeakSet[HostBuffer] = weakref.WeakSet()
+
+
+def buffer_with(address: int, size_bytes: int) -> HostBuffer | None:
+    """The open buffer of this process that holds those bytes whole."""
+    for buffer in _open_buffers:
+        if buffer.address <= address and address + size_bytes <= buffer.address + buffer.size_bytes:
+            return buffer
+    return None

@@ -142,6 +142,24 @@ class OrbitClient:
 
         return link.run_until(is_idle, time.monotonic() + timeout_seconds)
 
+    def is_quiet(self, session_id: int) -> bool:
+        """Whether the Manager can no longer touch pages for requests of that former session of this client.
+
+        A request that ended as SESSION_LOST leaves its pages to the Manager until this is true.
+        """
+        return self._link.is_quiet(session_id)
+
+    def start_cancel(self, what: Ticket | Pending[T]) -> None:
+        """Asks the Manager to end a ticket or a request that nobody wants any more, without waiting.
+
+        A request's own last answer still comes. A lease that a ticket or query gets all the same is given back as its answer is taken in, which any later use of
+        the client does, `drain` for example.
+        """
+        if isinstance(what, Ticket):
+            self._link.abandon_ticket(what)
+        else:
+            self._link.abandon(what)
+
     # Operations that wait. Each answers within its timeout, with DEADLINE if with nothing else.
 
     def ping(self, timeout_seconds: float = OPERATION_SECONDS) -> Pong | Failed | Refused:

@@ -9,6 +9,7 @@ import array
 import os
 import select
 import socket
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -98,6 +99,18 @@ class ControlConnection:
 
     def fileno(self) -> int:
         return self._socket.fileno()
+
+    def open_peer(self) -> int:
+        """A pidfd of the Manager's process, which tells when it has ended; -1 where the kernel gives none.
+
+        There is none across PID namespaces.
+        """
+        credentials = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+        pid = int.from_bytes(credentials[:4], sys.byteorder, signed=True)
+        try:
+            return os.pidfd_open(pid) if pid > 0 else -1
+        except OSError:
+            return -1
 
     def close(self) -> None:
         self._socket.close()

@@ -32,7 +32,7 @@ from orbitkv.control import (
 )
 from orbitkv.pending import Pending, PendingRestore
 from orbitkv.registration import Registration
-from orbitkv.results import Refused
+from orbitkv.results import Refused, Ticket
 from orbitkv.session import Session
 from orbitkv.wire import WireError
 from orbitkv.wire.frames import FrameType
@@ -77,6 +77,7 @@ class Link:
         self._broken = ""
         self._epoch = 0
         self._own_sessions: dict[int, None] = {}
+        self._lost_peers: dict[int, int] = {}
         self._control_turn = threading.Lock()
         self._asked: tuple[FrameType, int] | None = None
         self._reply: Frame | Refused | None = None
@@ -119,6 +120,26 @@ class Link:
         if session_id in self._own_sessions and (session is None or session.session_id != session_id):
             return Refused.local(Code.SESSION_LOST, f"session {session_id}, which the handle is of, is over")
         return self.absence() if session is None else None
+
+    def is_quiet(self, session_id: int) -> bool:
+        """Whether the Manager can no longer touch pages for requests of that former session.
+
+        So it is when its process has ended, or when it has registered a successor, which it does only after the
+        predecessor's copies have drained.
+        """
+        with self.lock:
+            if self.session is not None and self.session.session_id == session_id:
+                return False
+            if session_id not in self._lost_peers:
+                return True
+            peer_fd = self._lost_peers[session_id]
+            return peer_fd >= 0 and bool(select.select([peer_fd], [], [], 0)[0])
+
+    def _forget_lost_peers(self) -> None:
+        for peer_fd in self._lost_peers.values():
+            if peer_fd >= 0:
+                os.close(peer_fd)
+        self._lost_peers.clear()
 
     def wait_connected(self, timeout_seconds: float, after_session_id: int = 0) -> bool:
         """Waits for a session whose id is beyond that one. False when none comes in time or the client has ended."""
@@ -197,9 +218,20 @@ class Link:
         """Nobody waits for it any more: ask the Manager to end it, and give back what it may still get."""
         with self.lock:
             session = self.session
-            if pending.result is None and session is not None and session.session_id == pending.session_id:
-                pending.abandoned = True
+            if session is None or session.session_id != pending.session_id or pending.abandoned:
+                return
+            pending.abandoned = True
+            if pending.result is None:
                 session.cancel_request(pending)
+            else:
+                session.undo(pending)
+
+    def abandon_ticket(self, ticket: Ticket) -> None:
+        """Nobody waits for the ticket any more: end it, and give back what it may still get."""
+        with self.lock:
+            session = self.session
+            if session is not None and session.session_id == ticket.session_id:
+                session.abandon_ticket(self, ticket)
 
     def _run(self, condition: Callable[[], bool], deadline: float) -> bool:
         """With the lock held."""
@@ -290,6 +322,8 @@ class Link:
             self._wake_keeper()
         if threading.current_thread() is not self._keeper:
             self._keeper.join(REPLY_SECONDS + FRAME_SECONDS)
+        with self.lock:
+            self._forget_lost_peers()
 
     # The keeper.
 
@@ -347,6 +381,7 @@ class Link:
             self._broken = ""
             if self._closing or why.reason in ("CLOSED", "SUPERSEDED", "CLEANED"):
                 self.ended = Ended("CLOSED" if self._closing else why.reason, why.message)
+            self._lost_peers[session.session_id] = session.peer_fd
             session.lose_all(Refused.local(Code.SESSION_LOST, f"session {session.session_id} ended: {why.message}"))
             while self._leading:
                 session.channel.wake_self()
@@ -418,6 +453,7 @@ class Link:
         if session.epoch != self._epoch:
             self._own_sessions.clear()
             self._epoch = session.epoch
+        self._forget_lost_peers()
         self._own_sessions[session.session_id] = None
         if len(self._own_sessions) > MAX_REMEMBERED_SESSIONS:
             del self._own_sessions[next(iter(self._own_sessions))]

@@ -94,10 +94,11 @@ class PendingRestore(Pending[RestoreResult]):
 class TicketState:
     """What the client knows of a ticket of this session: its NOTICE, once it has come."""
 
-    __slots__ = ("lost", "notice", "ticket")
+    __slots__ = ("abandoned_by", "lost", "notice", "ticket")
 
     def __init__(self, ticket: Ticket) -> None:
         self.ticket = ticket
+        self.abandoned_by: Link | None = None
         self.notice: Completion | None = None
         self.lost: Refused | None = None
 

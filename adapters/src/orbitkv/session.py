@@ -6,7 +6,7 @@ Guarded by its link's lock. Lives until the connection is lost or closed; nothin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orbitkv.channel import Channel
 from orbitkv.control import ControlConnection, Hello, Registered
@@ -14,6 +14,9 @@ from orbitkv.pending import Pending, TicketState
 from orbitkv.results import Loading, Ready, Refused, Ticket
 from orbitkv.wire import WireError
 from orbitkv.wire.rings import CANCEL_BY_REQUEST, MORE, NO_SLOT, NOTICE, Completion, Op, Status
+
+if TYPE_CHECKING:
+    from orbitkv.link import Link
 
 MAX_KEPT_TICKETS = 4096
 """Tickets whose NOTICE has come but that nobody polled; the oldest is forgotten beyond this."""
@@ -25,6 +28,7 @@ class Session:
     def __init__(self, control: ControlConnection, hello: Hello, registered: Registered) -> None:
         self.channel = Channel(registered)
         self.control = control
+        self.peer_fd = control.open_peer()
         self.hello = hello
         self.session_id = registered.session_id
         self.instance_id = registered.instance_id
@@ -111,9 +115,9 @@ class Session:
             self._free_slots.append(slot)
         del self._pending[completion.request_id]
         if pending.abandoned:
-            self._undo(pending)
+            self.undo(pending)
 
-    def _undo(self, pending: Pending[Any]) -> None:
+    def undo(self, pending: Pending[Any]) -> None:
         """Gives back what a query got that nobody waits for any more. Without room it expires by itself."""
         if not self.can_submit(needs_slot=False):
             return
@@ -121,9 +125,32 @@ class Session:
             case Ready(lease=lease):
                 self.submit(Pending(pending.link, Op.RELEASE, ignore_answer), 0, lease.lease_id)
             case Loading(ticket=ticket):
-                self.submit(Pending(pending.link, Op.CANCEL, ignore_answer), 0, ticket.ticket_id)
+                self.abandon_ticket(pending.link, ticket)
             case _:
                 pass
+
+    def abandon_ticket(self, link: Link, ticket: Ticket) -> None:
+        """Nobody waits for the ticket any more: ends it, and gives back the lease that it may have got meanwhile."""
+        state = self._tickets.get(ticket.ticket_id)
+        if state is None or state.abandoned_by is not None:
+            return
+        state.abandoned_by = link
+        if state.notice is not None:
+            self._fetch_abandoned(state)
+        elif self.can_submit(needs_slot=False):
+            self.submit(Pending(link, Op.CANCEL, ignore_answer), 0, ticket.ticket_id)
+
+    def _fetch_abandoned(self, state: TicketState) -> None:
+        """Polls for an answer that nobody wants, to release its lease. Without room the lease expires by itself."""
+        from orbitkv.answers import poll_decoder
+
+        assert state.notice is not None and state.abandoned_by is not None
+        if state.notice.status != Status.READY:
+            self.forget_ticket(state.ticket.ticket_id)
+        elif self.can_submit(needs_slot=True):
+            poll: Pending[Any] = Pending(state.abandoned_by, Op.POLL, poll_decoder(state.ticket))
+            poll.abandoned = True
+            self.submit(poll, 0, state.ticket.ticket_id, 0, _no_payload)
 
     def cancel_request(self, pending: Pending[Any]) -> None:
         """Asks the Manager to end a request that nobody waits for any more, if there is room to ask."""
@@ -152,6 +179,8 @@ class Session:
         if completion.slot != NO_SLOT:
             raise WireError("a NOTICE with a slot")
         state.notice = completion
+        if state.abandoned_by is not None:
+            self._fetch_abandoned(state)
 
     def ticket(self, ticket_id: int) -> TicketState | None:
         return self._tickets.get(ticket_id)
@@ -170,6 +199,11 @@ class Session:
                 state.lost = refusal
         self._pending.clear()
         self._awaiting_notice.clear()
+
+
+def _no_payload(view: memoryview) -> int:
+    del view
+    return 0
 
 
 def ignore_answer(completion: Completion, payload: memoryview, session: Session) -> Status:
