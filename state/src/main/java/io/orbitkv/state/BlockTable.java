@@ -3,64 +3,30 @@ package io.orbitkv.state;
 import java.util.Arrays;
 
 /**
- * Every block of the host by slot: columns in {@link BlockChunk}s, one index by key and one by id.
- *
- * <p>There is no object per block. A slot is a number that a block keeps from its reservation until
- * its memory returned; then another block may get it, so slots are never written down.
+ * Every block of the host, found by key and by id, and all that happens to blocks.
  *
  * <p>Blocks of one prompt mostly lie in neighbouring slots, so walks along a prompt first look
  * whether the next slot holds the next block, and ask an index only if not: a comparison in
  * sequential memory instead of two cache misses.
  *
- * <p>The digest is a sum over independent parts (identity, state, each slice, each pin), so that
- * every change costs one subtraction and one addition. Callers check legality; methods here only
- * do.
+ * <p>The digest is the sum of {@link BlockDigest}'s parts, kept with every change. Callers check
+ * legality; methods here only do, and those that work on neighbouring slots stop at the first block
+ * that is not as it must be.
  */
-final class BlockTable {
-  private static final long ID_PART = 0x1B0C4A6F0D5E7A11L;
-  private static final long SLICE_PART = 0x2C9D0E3B5A7F1863L;
-  private static final long PIN_PART = 0x35F1B28D694C0E77L;
-  private static final long STATE_PART = 0x4E7A93C15D20B8F6L;
-
+final class BlockTable extends BlockColumns {
   /** Keys whose lookups run side by side. */
-  private static final int BATCH = SlotIndex.BATCH;
+  static final int BATCH = SlotIndex.BATCH;
 
   private final long[] hashes = new long[BATCH];
   private final int[] candidates = new int[BATCH];
 
-  private BlockChunk[] chunks = new BlockChunk[16];
-  private int chunkCount;
-  private GroupRow[] rows = new GroupRow[16];
-  private final LongMap<FreeSlots> shapes = new LongMap<>();
   private final SlotIndex byKey = new SlotIndex();
-  private final SlotIndex byId = new SlotIndex();
+  private final IdIndex byId = new IdIndex();
 
   private final long[] blocksByState = new long[4];
   private long extentBytes;
   private long extents;
   private long digest;
-
-  // ---- groups ----------------------------------------------------------------------------------
-
-  /** The number for the next {@link GroupRow}: the lowest that no bound group has. */
-  int freeRow() {
-    for (int row = 0; row < rows.length; row++) {
-      if (rows[row] == null) {
-        return row;
-      }
-    }
-    rows = Arrays.copyOf(rows, rows.length * 2);
-    return rows.length / 2;
-  }
-
-  void addGroup(GroupRow group) {
-    rows[group.row] = group;
-  }
-
-  @SuppressWarnings("NullAway") // a free row is null, and no slot refers to one
-  void removeGroup(GroupRow group) {
-    rows[group.row] = null;
-  }
 
   // ---- finding ---------------------------------------------------------------------------------
 
@@ -79,7 +45,7 @@ final class BlockTable {
   }
 
   private boolean findableAs(int slot, GroupRow group, byte[] packed, int offset, int length) {
-    if (slot >>> BlockChunk.BITS >= chunkCount) {
+    if (slot >= slotLimit()) {
       return false;
     }
     BlockChunk chunk = chunk(slot);
@@ -156,85 +122,333 @@ final class BlockTable {
 
   /** The slot of a block, or -1 when there is none with this id. */
   int slotOf(long blockId) {
-    long hash = Mix.mix(blockId);
-    for (int skip = 0; ; skip++) {
-      int slot = byId.find(hash, skip);
-      if (slot < 0 || blockId(slot) == blockId) {
-        return slot;
-      }
-    }
+    return byId.find(blockId);
   }
 
   /** The same; fast when the block lies behind {@code neighbour}, which may be -1. */
   int slotOf(long blockId, int neighbour) {
     int guess = neighbour + 1;
-    if (guess > 0 && guess >>> BlockChunk.BITS < chunkCount && blockId(guess) == blockId) {
+    if (guess > 0 && guess < slotLimit() && blockId(guess) == blockId) {
       return guess;
     }
     return slotOf(blockId);
   }
 
-  // ---- columns ---------------------------------------------------------------------------------
+  // ---- changes ---------------------------------------------------------------------------------
 
-  byte state(int slot) {
-    return chunk(slot).state[slot & BlockChunk.MASK];
+  /** A new block in state RESERVED without any slice. Its key is not among the findable ones. */
+  int create(GroupRow group, long blockId, byte[] packed, int offset, int length, long position) {
+    int slot = takeSlot(length, group.slices);
+    long hash = Mix.bytes(group.seed, packed, offset, length);
+    byKey.insert(hash, slot);
+    fill(slot, group, blockId, packed, offset, position);
+    digest +=
+        BlockDigest.identity(blockId, hash, position)
+            + BlockDigest.state(blockId, BlockChunk.RESERVED);
+    return slot;
   }
 
-  /** 0 when the slot is free. */
-  long blockId(int slot) {
-    return chunk(slot).blockId[slot & BlockChunk.MASK];
-  }
-
-  int pins(int slot) {
-    return chunk(slot).pins[slot & BlockChunk.MASK];
-  }
-
-  long reservedAt(int slot) {
-    return chunk(slot).reservedAt[slot & BlockChunk.MASK];
-  }
-
-  GroupRow group(int slot) {
-    return rows[chunk(slot).row[slot & BlockChunk.MASK]];
-  }
-
-  int keyBytes(int slot) {
-    return chunk(slot).keyBytes;
-  }
-
-  void copyKey(int slot, byte[] target, int offset) {
+  private void fill(
+      int slot, GroupRow group, long blockId, byte[] packed, int offset, long position) {
     BlockChunk chunk = chunk(slot);
-    int from = (slot & BlockChunk.MASK) * chunk.keyBytes;
-    System.arraycopy(chunk.keys, from, target, offset, chunk.keyBytes);
+    int at = slot & BlockChunk.MASK;
+    chunk.blockId[at] = blockId;
+    chunk.reservedAt[at] = position;
+    chunk.pins[at] = 0;
+    chunk.row[at] = group.row;
+    chunk.state[at] = BlockChunk.RESERVED;
+    System.arraycopy(packed, offset, chunk.keys, at * chunk.keyBytes, chunk.keyBytes);
+    byId.insert(blockId, slot);
+    blocksByState[BlockChunk.RESERVED]++;
+    group.blocks++;
   }
 
-  int slices(int slot) {
-    return chunk(slot).slices;
+  /**
+   * New blocks in state RESERVED with one slice set aside and one pin each.
+   *
+   * @param keys holds their keys from index {@code from} on
+   * @param count how many, at most {@link #BATCH}
+   * @param offsets holds the extents' offsets from index {@code ordinal} on, as does {@code
+   *     generations}
+   * @return how many were made: fewer than {@code count} when the next one's key is that of a block
+   *     that can be found
+   */
+  int createReserved(
+      GroupRow group,
+      long firstId,
+      Keys keys,
+      int from,
+      int count,
+      long position,
+      int slice,
+      Longs offsets,
+      Longs generations,
+      int ordinal,
+      int bytes) {
+    byte[] packed = keys.packed();
+    int length = keys.keyBytes();
+    for (int i = 0; i < count; i++) {
+      hashes[i] = Mix.bytes(group.seed, packed, keys.offset(from + i), length);
+    }
+    byKey.touch(hashes, count);
+    long sum = 0;
+    int made = 0;
+    for (; made < count; made++) {
+      int slot = peekSlot(length, group.slices);
+      int offset = keys.offset(from + made);
+      if (!indexNew(hashes[made], slot, group, packed, offset, length)) {
+        break;
+      }
+      takeSlot(length, group.slices);
+      long id = firstId + made;
+      fill(slot, group, id, packed, offset, position);
+      BlockChunk chunk = chunk(slot);
+      chunk.pins[slot & BlockChunk.MASK] = 1;
+      int at = at(slot, slice);
+      long extent = offsets.get(ordinal + made);
+      long generation = generations.get(ordinal + made);
+      chunk.offset[at] = extent;
+      chunk.generation[at] = generation;
+      chunk.extentBytes[at] = bytes;
+      chunk.checksum[at] = 0;
+      chunk.sliceState[at] = BlockChunk.SLICE_RESERVED;
+      sum +=
+          BlockDigest.identity(id, hashes[made], position)
+              + BlockDigest.state(id, BlockChunk.RESERVED)
+              + BlockDigest.pin(id)
+              + BlockDigest.slice(
+                  id, slice, BlockChunk.SLICE_RESERVED, extent, generation, bytes, 0);
+    }
+    digest += sum;
+    extents += made;
+    extentBytes += (long) made * bytes;
+    return made;
   }
 
-  byte sliceState(int slot, int slice) {
-    return chunk(slot).sliceState[at(slot, slice)];
+  /** Indexes a key unless a findable block has it. */
+  private boolean indexNew(
+      long hash, int slot, GroupRow group, byte[] packed, int offset, int length) {
+    if (byKey.insertIfNew(hash, slot) < 0) {
+      return true;
+    }
+    if (find(group, hash, packed, offset, length) >= 0) {
+      return false;
+    }
+    byKey.insert(hash, slot); // another key with the same hash
+    return true;
   }
 
-  long offset(int slot, int slice) {
-    return chunk(slot).offset[at(slot, slice)];
+  void reserveSlice(int slot, int slice, long offset, long generation, int bytes) {
+    BlockChunk chunk = chunk(slot);
+    int at = at(slot, slice);
+    chunk.offset[at] = offset;
+    chunk.generation[at] = generation;
+    chunk.extentBytes[at] = bytes;
+    chunk.checksum[at] = 0;
+    chunk.sliceState[at] = BlockChunk.SLICE_RESERVED;
+    extentBytes += bytes;
+    extents++;
+    digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
   }
 
-  long generation(int slot, int slice) {
-    return chunk(slot).generation[at(slot, slice)];
+  /** The slice's bytes are in place; answers whether every slice of the block is published now. */
+  boolean publishSlice(int slot, int slice, long checksum) {
+    BlockChunk chunk = chunk(slot);
+    int at = at(slot, slice);
+    long blockId = chunk.blockId[slot & BlockChunk.MASK];
+    long before = BlockDigest.slice(chunk, blockId, slice, at);
+    chunk.checksum[at] = checksum;
+    chunk.sliceState[at] = BlockChunk.SLICE_PUBLISHED;
+    digest += BlockDigest.slice(chunk, blockId, slice, at) - before;
+    return ++chunk.published[slot & BlockChunk.MASK] == chunk.slices;
   }
 
-  long checksum(int slot, int slice) {
-    return chunk(slot).checksum[at(slot, slice)];
+  /**
+   * A publish of neighbouring slots is done: each slice's bytes are in place, a block of which
+   * every slice is published is sealed, and the publish's pin goes.
+   *
+   * @return how many blocks it was done to: fewer than {@code count} when the next one is not
+   *     pinned
+   */
+  int publish(int slot, int count, int slice, Longs checksums, int ordinal, Effects effects) {
+    BlockChunk chunk = chunk(slot);
+    int first = slot & BlockChunk.MASK;
+    for (int i = 0; i < count; i++) {
+      int at = first + i;
+      if (chunk.pins[at] <= 0) {
+        return i;
+      }
+      boolean whole = publishSlice(slot + i, slice, checksums.get(ordinal + i));
+      if (whole && chunk.state[at] == BlockChunk.RESERVED) {
+        seal(slot + i);
+      }
+      unpin(chunk, slot + i, effects);
+    }
+    return count;
   }
 
-  int extentBytes(int slot, int slice) {
-    return chunk(slot).extentBytes[at(slot, slice)];
+  void freeSlice(int slot, int slice, Effects effects) {
+    BlockChunk chunk = chunk(slot);
+    int at = at(slot, slice);
+    digest -= BlockDigest.slice(chunk, blockId(slot), slice, at);
+    if (chunk.sliceState[at] == BlockChunk.SLICE_PUBLISHED) {
+      chunk.published[slot & BlockChunk.MASK]--;
+    }
+    chunk.sliceState[at] = BlockChunk.SLICE_EMPTY;
+    extentBytes -= chunk.extentBytes[at];
+    extents--;
+    effects.extentFreed(chunk.offset[at], chunk.extentBytes[at], chunk.generation[at]);
   }
 
-  /** Every slot is below it. */
-  int slotLimit() {
-    return chunkCount << BlockChunk.BITS;
+  boolean hasNoSlice(int slot) {
+    for (int slice = 0; slice < slices(slot); slice++) {
+      if (sliceState(slot, slice) != BlockChunk.SLICE_EMPTY) {
+        return false;
+      }
+    }
+    return true;
   }
+
+  void seal(int slot) {
+    become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.SEALED);
+  }
+
+  /**
+   * Blocks in neighbouring slots are found no more; those without a pin are gone at once.
+   *
+   * @return how many blocks it was done to: fewer than {@code count} when the next one cannot be
+   *     found
+   */
+  int evict(int slot, int count, Effects effects) {
+    BlockChunk chunk = chunk(slot);
+    int first = slot & BlockChunk.MASK;
+    for (int i = 0; i < count; i++) {
+      hashes[i] = keyHash(chunk, first + i);
+    }
+    byKey.touch(hashes, count);
+    for (int i = 0; i < count; i++) {
+      int at = first + i;
+      if (chunk.state[at] != BlockChunk.SEALED && chunk.state[at] != BlockChunk.RESERVED) {
+        return i;
+      }
+      byKey.remove(hashes[i], slot + i);
+      if (chunk.pins[at] == 0) {
+        vanish(chunk, slot + i, hashes[i], effects);
+      } else {
+        become(chunk, at, BlockChunk.EVICTED);
+      }
+    }
+    return count;
+  }
+
+  void pin(int slot) {
+    BlockChunk chunk = chunk(slot);
+    int at = slot & BlockChunk.MASK;
+    chunk.pins[at]++;
+    digest += BlockDigest.pin(chunk.blockId[at]);
+  }
+
+  /**
+   * Pins blocks in neighbouring slots.
+   *
+   * @return how many: fewer than {@code count} when the next one is not a sealed one of the group
+   */
+  int pinSealed(int slot, int count, GroupRow group) {
+    BlockChunk chunk = chunk(slot);
+    int first = slot & BlockChunk.MASK;
+    int done = 0;
+    long sum = 0;
+    for (; done < count; done++) {
+      int at = first + done;
+      if (chunk.state[at] != BlockChunk.SEALED || chunk.row[at] != group.row) {
+        break;
+      }
+      chunk.pins[at]++;
+      sum += BlockDigest.pin(chunk.blockId[at]);
+    }
+    digest += sum;
+    return done;
+  }
+
+  /**
+   * Pins blocks in neighbouring slots once more.
+   *
+   * @return how many: fewer than {@code count} when the next one is not pinned
+   */
+  int pinPinned(int slot, int count) {
+    BlockChunk chunk = chunk(slot);
+    int first = slot & BlockChunk.MASK;
+    int done = 0;
+    long sum = 0;
+    for (; done < count && chunk.pins[first + done] > 0; done++) {
+      chunk.pins[first + done]++;
+      sum += BlockDigest.pin(chunk.blockId[first + done]);
+    }
+    digest += sum;
+    return done;
+  }
+
+  /**
+   * Takes a pin away from blocks in neighbouring slots; an evicted block goes with its last one.
+   *
+   * @return how many: fewer than {@code count} when the next one is not pinned
+   */
+  int unpin(int slot, int count, Effects effects) {
+    BlockChunk chunk = chunk(slot);
+    int first = slot & BlockChunk.MASK;
+    for (int i = 0; i < count; i++) {
+      if (chunk.pins[first + i] <= 0) {
+        return i;
+      }
+      unpin(chunk, slot + i, effects);
+    }
+    return count;
+  }
+
+  private void unpin(BlockChunk chunk, int slot, Effects effects) {
+    int at = slot & BlockChunk.MASK;
+    digest -= BlockDigest.pin(chunk.blockId[at]);
+    if (--chunk.pins[at] == 0 && chunk.state[at] == BlockChunk.EVICTED) {
+      vanish(chunk, slot, keyHash(chunk, at), effects);
+    }
+  }
+
+  /** A block whose last slice was given back before it was sealed: nothing of it is left. */
+  void forget(int slot) {
+    long hash = keyHash(slot);
+    byKey.remove(hash, slot);
+    vanish(chunk(slot), slot, hash, Effects.NONE);
+  }
+
+  private void vanish(BlockChunk chunk, int slot, long keyHash, Effects effects) {
+    int at = slot & BlockChunk.MASK;
+    for (int slice = 0; slice < chunk.slices; slice++) {
+      if (chunk.sliceState[at * chunk.slices + slice] != BlockChunk.SLICE_EMPTY) {
+        freeSlice(slot, slice, effects);
+      }
+    }
+    long blockId = chunk.blockId[at];
+    digest -=
+        BlockDigest.identity(blockId, keyHash, chunk.reservedAt[at])
+            + BlockDigest.state(blockId, chunk.state[at]);
+    blocksByState[chunk.state[at]]--;
+    row(chunk, at).blocks--;
+    byId.remove(blockId);
+    chunk.blockId[at] = 0;
+    chunk.state[at] = BlockChunk.FREE;
+    giveSlot(chunk, slot);
+  }
+
+  private void become(BlockChunk chunk, int at, byte state) {
+    long blockId = chunk.blockId[at];
+    byte before = chunk.state[at];
+    blocksByState[before]--;
+    blocksByState[state]++;
+    digest += BlockDigest.state(blockId, state) - BlockDigest.state(blockId, before);
+    chunk.state[at] = state;
+  }
+
+  // ---- digest and accounting -------------------------------------------------------------------
 
   long blocks(byte state) {
     return blocksByState[state];
@@ -256,195 +470,14 @@ final class BlockTable {
   long[] idsInOrder() {
     long[] ids = new long[(int) (blocksByState[1] + blocksByState[2] + blocksByState[3])];
     int count = 0;
-    for (int i = 0; i < chunkCount; i++) {
-      for (long id : chunks[i].blockId) {
-        if (id != 0) {
-          ids[count++] = id;
-        }
+    for (int slot = 0; slot < slotLimit(); slot++) {
+      if (blockId(slot) != 0) {
+        ids[count++] = blockId(slot);
       }
     }
     Arrays.sort(ids);
     return ids;
   }
-
-  // ---- changes ---------------------------------------------------------------------------------
-
-  /** A new block in state RESERVED without any slice. */
-  int create(GroupRow group, long blockId, byte[] packed, int offset, int length, long position) {
-    int slot = takeSlot(length, group.slices);
-    BlockChunk chunk = chunk(slot);
-    int at = slot & BlockChunk.MASK;
-    chunk.blockId[at] = blockId;
-    chunk.reservedAt[at] = position;
-    chunk.pins[at] = 0;
-    chunk.row[at] = group.row;
-    chunk.state[at] = BlockChunk.RESERVED;
-    System.arraycopy(packed, offset, chunk.keys, at * length, length);
-    long hash = Mix.bytes(group.seed, packed, offset, length);
-    byKey.insert(hash, slot);
-    byId.insert(Mix.mix(blockId), slot);
-    blocksByState[BlockChunk.RESERVED]++;
-    group.blocks++;
-    digest += identityPart(blockId, hash, position) + statePart(blockId, BlockChunk.RESERVED);
-    return slot;
-  }
-
-  void reserveSlice(int slot, int slice, long offset, long generation, int bytes) {
-    BlockChunk chunk = chunk(slot);
-    int at = at(slot, slice);
-    chunk.offset[at] = offset;
-    chunk.generation[at] = generation;
-    chunk.extentBytes[at] = bytes;
-    chunk.checksum[at] = 0;
-    chunk.sliceState[at] = BlockChunk.SLICE_RESERVED;
-    extentBytes += bytes;
-    extents++;
-    digest += slicePart(slot, slice);
-  }
-
-  /** The slice's bytes are in place; answers whether every slice of the block is published now. */
-  boolean publishSlice(int slot, int slice, long checksum) {
-    BlockChunk chunk = chunk(slot);
-    int at = at(slot, slice);
-    digest -= slicePart(slot, slice);
-    chunk.checksum[at] = checksum;
-    chunk.sliceState[at] = BlockChunk.SLICE_PUBLISHED;
-    digest += slicePart(slot, slice);
-    return ++chunk.published[slot & BlockChunk.MASK] == chunk.slices;
-  }
-
-  void freeSlice(int slot, int slice, Effects effects) {
-    BlockChunk chunk = chunk(slot);
-    int at = at(slot, slice);
-    digest -= slicePart(slot, slice);
-    if (chunk.sliceState[at] == BlockChunk.SLICE_PUBLISHED) {
-      chunk.published[slot & BlockChunk.MASK]--;
-    }
-    chunk.sliceState[at] = BlockChunk.SLICE_EMPTY;
-    extentBytes -= chunk.extentBytes[at];
-    extents--;
-    effects.extentFreed(chunk.offset[at], chunk.extentBytes[at], chunk.generation[at]);
-  }
-
-  boolean hasNoSlice(int slot) {
-    for (int slice = 0; slice < slices(slot); slice++) {
-      if (sliceState(slot, slice) != BlockChunk.SLICE_EMPTY) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  void seal(int slot) {
-    become(slot, BlockChunk.SEALED);
-  }
-
-  /** The block is found no more; without a pin it is gone at once. */
-  void evict(int slot, Effects effects) {
-    long hash = keyHash(slot);
-    byKey.remove(hash, slot);
-    become(slot, BlockChunk.EVICTED);
-    if (pins(slot) == 0) {
-      vanish(slot, hash, effects);
-    }
-  }
-
-  void pin(int slot) {
-    BlockChunk chunk = chunk(slot);
-    int at = slot & BlockChunk.MASK;
-    chunk.pins[at]++;
-    digest += pinPart(chunk.blockId[at]);
-  }
-
-  /** Takes a pin away; an evicted block goes with its last one. */
-  void unpin(int slot, Effects effects) {
-    BlockChunk chunk = chunk(slot);
-    int at = slot & BlockChunk.MASK;
-    digest -= pinPart(chunk.blockId[at]);
-    if (--chunk.pins[at] == 0 && chunk.state[at] == BlockChunk.EVICTED) {
-      vanish(slot, keyHash(slot), effects);
-    }
-  }
-
-  /** A block whose last slice was given back before it was sealed: nothing of it is left. */
-  void forget(int slot) {
-    long hash = keyHash(slot);
-    byKey.remove(hash, slot);
-    vanish(slot, hash, Effects.NONE);
-  }
-
-  private void vanish(int slot, long keyHash, Effects effects) {
-    BlockChunk chunk = chunk(slot);
-    int at = slot & BlockChunk.MASK;
-    for (int slice = 0; slice < chunk.slices; slice++) {
-      if (sliceState(slot, slice) != BlockChunk.SLICE_EMPTY) {
-        freeSlice(slot, slice, effects);
-      }
-    }
-    long blockId = chunk.blockId[at];
-    digest -= identityPart(blockId, keyHash, chunk.reservedAt[at]);
-    digest -= statePart(blockId, chunk.state[at]);
-    blocksByState[chunk.state[at]]--;
-    rows[chunk.row[at]].blocks--;
-    byId.remove(Mix.mix(blockId), slot);
-    chunk.blockId[at] = 0;
-    chunk.state[at] = BlockChunk.FREE;
-    giveSlot(chunk, slot);
-  }
-
-  private void become(int slot, byte state) {
-    BlockChunk chunk = chunk(slot);
-    int at = slot & BlockChunk.MASK;
-    long blockId = chunk.blockId[at];
-    blocksByState[chunk.state[at]]--;
-    blocksByState[state]++;
-    digest += statePart(blockId, state) - statePart(blockId, chunk.state[at]);
-    chunk.state[at] = state;
-  }
-
-  // ---- slots -----------------------------------------------------------------------------------
-
-  private int takeSlot(int keyBytes, int slices) {
-    FreeSlots shape = shapes.get(FreeSlots.id(keyBytes, slices));
-    if (shape == null) {
-      shape = new FreeSlots(keyBytes, slices);
-      shapes.put(FreeSlots.id(keyBytes, slices), shape);
-    }
-    if (shape.head < 0) {
-      addChunk(shape);
-    }
-    int slot = shape.head;
-    shape.head = pins(slot);
-    if (shape.head < 0) {
-      shape.tail = -1;
-    }
-    return slot;
-  }
-
-  private void giveSlot(BlockChunk chunk, int slot) {
-    FreeSlots shape = chunk.shape;
-    chunk.pins[slot & BlockChunk.MASK] = -1;
-    if (shape.tail < 0) {
-      shape.head = slot;
-    } else {
-      chunk(shape.tail).pins[shape.tail & BlockChunk.MASK] = slot;
-    }
-    shape.tail = slot;
-  }
-
-  private void addChunk(FreeSlots shape) {
-    if (chunkCount == chunks.length) {
-      chunks = Arrays.copyOf(chunks, chunks.length * 2);
-    }
-    BlockChunk chunk = new BlockChunk(shape);
-    int first = chunkCount << BlockChunk.BITS;
-    chunks[chunkCount++] = chunk;
-    for (int at = 0; at < BlockChunk.SLOTS; at++) {
-      giveSlot(chunk, first + at);
-    }
-  }
-
-  // ---- digest and accounting -------------------------------------------------------------------
 
   /** What {@link #digest()} must be, computed from the columns. */
   long digestFromScratch() {
@@ -455,11 +488,11 @@ final class BlockTable {
         continue;
       }
       long blockId = blockId(slot);
-      sum += identityPart(blockId, keyHash(slot), reservedAt(slot)) + statePart(blockId, state);
-      sum += pinPart(blockId) * pins(slot);
+      sum += BlockDigest.identity(blockId, keyHash(slot), reservedAt(slot));
+      sum += BlockDigest.state(blockId, state) + BlockDigest.pin(blockId) * pins(slot);
       for (int slice = 0; slice < slices(slot); slice++) {
         if (sliceState(slot, slice) != BlockChunk.SLICE_EMPTY) {
-          sum += slicePart(slot, slice);
+          sum += BlockDigest.slice(chunk(slot), blockId, slice, at(slot, slice));
         }
       }
     }
@@ -468,17 +501,16 @@ final class BlockTable {
 
   /** Heap taken by columns and indexes, counted from the lengths of the arrays. */
   long heapBytes() {
-    long bytes = byKey.heapBytes() + byId.heapBytes() + 4L * (chunks.length + rows.length);
-    for (int i = 0; i < chunkCount; i++) {
-      bytes += chunks[i].heapBytes();
-    }
-    return bytes;
+    return byKey.heapBytes() + byId.heapBytes() + columnBytes();
   }
 
   long keyHash(int slot) {
-    BlockChunk chunk = chunk(slot);
-    int from = (slot & BlockChunk.MASK) * chunk.keyBytes;
-    return Mix.bytes(group(slot).seed, chunk.keys, from, chunk.keyBytes);
+    return keyHash(chunk(slot), slot & BlockChunk.MASK);
+  }
+
+  private long keyHash(BlockChunk chunk, int at) {
+    long seed = row(chunk, at).seed;
+    return Mix.bytes(seed, chunk.keys, at * chunk.keyBytes, chunk.keyBytes);
   }
 
   long indexedKeys() {
@@ -487,35 +519,5 @@ final class BlockTable {
 
   long indexedIds() {
     return byId.size();
-  }
-
-  private static long identityPart(long blockId, long keyHash, long position) {
-    return Mix.mix(Mix.chain(Mix.chain(blockId ^ ID_PART, keyHash), position));
-  }
-
-  private static long statePart(long blockId, byte state) {
-    return Mix.mix(blockId * 4 + state + STATE_PART);
-  }
-
-  private static long pinPart(long blockId) {
-    return Mix.mix(blockId ^ PIN_PART);
-  }
-
-  private long slicePart(int slot, int slice) {
-    BlockChunk chunk = chunk(slot);
-    int at = at(slot, slice);
-    long hash = Mix.chain(blockId(slot) ^ SLICE_PART, (slice << 2) | chunk.sliceState[at]);
-    hash = Mix.chain(hash, chunk.offset[at]);
-    hash = Mix.chain(hash, chunk.generation[at]);
-    hash = Mix.chain(hash, chunk.extentBytes[at]);
-    return Mix.mix(Mix.chain(hash, chunk.checksum[at]));
-  }
-
-  private BlockChunk chunk(int slot) {
-    return chunks[slot >>> BlockChunk.BITS];
-  }
-
-  private int at(int slot, int slice) {
-    return (slot & BlockChunk.MASK) * chunk(slot).slices + slice;
   }
 }

@@ -165,18 +165,20 @@ public final class HostInvariants {
     }
   }
 
-  static void extent(
+  static boolean inPool(long offset, int bytes, long generation, long poolBytes) {
+    return bytes > 0 && offset >= 0 && offset <= poolBytes - bytes && generation >= 1;
+  }
+
+  static BrokenInvariant badExtent(
       long position, long id, long offset, int bytes, long generation, long poolBytes) {
-    if (bytes <= 0 || offset < 0 || offset > poolBytes - bytes || generation < 1) {
-      throw broken(
-          position,
-          "block %d lies in extent [%d, +%d) of generation %d, which is not in a pool of %d bytes",
-          id,
-          offset,
-          bytes,
-          generation,
-          poolBytes);
-    }
+    return broken(
+        position,
+        "block %d lies in extent [%d, +%d) of generation %d, which is not in a pool of %d bytes",
+        id,
+        offset,
+        bytes,
+        generation,
+        poolBytes);
   }
 
   static void findable(long position, BlockTable blocks, int slot, long id, String done) {

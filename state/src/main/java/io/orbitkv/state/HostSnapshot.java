@@ -327,7 +327,7 @@ final class HostSnapshot {
       switch (blockState) {
         case BlockChunk.RESERVED -> {}
         case BlockChunk.SEALED -> blocks.seal(slot);
-        case BlockChunk.EVICTED -> blocks.evict(slot, Effects.NONE);
+        case BlockChunk.EVICTED -> blocks.evict(slot, 1, Effects.NONE);
         default -> throw new DamagedSnapshot("block " + id + " has state " + blockState);
       }
     }

@@ -24,7 +24,10 @@ public final class LongRanges {
   }
 
   public static LongRanges of(long first, int count) {
-    return new Builder().addRun(first, count).build();
+    if (count <= 0) {
+      throw new IllegalArgumentException("a run holds at least one id: " + count);
+    }
+    return new LongRanges(new long[] {first, count}, count);
   }
 
   /** How many ids all runs hold. */

@@ -62,53 +62,104 @@ final class Publishes {
 
   private void reserveSlices(long position, SlicesReserved event, GroupRow group, long poolBytes) {
     LongRanges ids = event.blocks();
-    Keys keys = event.newKeys();
-    int slice = group.slice(event.shard());
     int fresh = 0;
     int ordinal = 0;
     int neighbour = -1;
+    checkExtents(position, event, poolBytes);
     for (int run = 0; run < ids.runs(); run++) {
       long end = ids.first(run) + ids.count(run);
-      for (long id = ids.first(run); id < end; id++, ordinal++) {
-        int slot;
-        if (fresh < keys.size() && id == event.firstNewBlockId() + fresh) {
-          slot = create(position, group, id, keys, fresh++);
+      for (long id = ids.first(run); id < end; ) {
+        int left = (int) (end - id);
+        if (fresh < event.newKeys().size() && id == event.firstNewBlockId() + fresh) {
+          int count = Math.min(left, event.newKeys().size() - fresh);
+          create(position, group, event, fresh, count, ordinal);
+          fresh += count;
+          ordinal += count;
+          id += count;
         } else {
-          slot = blocks.slotOf(id, neighbour);
-          HostInvariants.joinable(position, blocks, slot, id, group, slice);
+          neighbour = join(position, group, event, id, ordinal, neighbour);
+          ordinal++;
+          id++;
         }
-        long offset = event.extentOffsets().get(ordinal);
-        long generation = event.extentGenerations().get(ordinal);
-        HostInvariants.extent(position, id, offset, event.extentBytes(), generation, poolBytes);
-        nextExtentGeneration = Math.max(nextExtentGeneration, generation + 1);
-        blocks.reserveSlice(slot, slice, offset, generation, event.extentBytes());
-        blocks.pin(slot);
-        neighbour = slot;
       }
     }
-    if (fresh != keys.size()) {
+    if (fresh != event.newKeys().size()) {
       throw HostInvariants.broken(
           position,
           "publish %d has %d new keys but %d new blocks in ascending order from %d",
           event.publishId(),
-          keys.size(),
+          event.newKeys().size(),
           fresh,
           event.firstNewBlockId());
     }
   }
 
-  private int create(long position, GroupRow group, long id, Keys keys, int index) {
-    byte[] packed = keys.packed();
-    int offset = keys.offset(index);
-    int holder = blocks.find(group, packed, offset, keys.keyBytes());
-    if (holder >= 0) {
-      throw HostInvariants.broken(
-          position,
-          "block %d has the key of block %d, which can still be found",
-          id,
-          blocks.blockId(holder));
+  private void checkExtents(long position, SlicesReserved event, long poolBytes) {
+    Longs offsets = event.extentOffsets();
+    Longs generations = event.extentGenerations();
+    long highest = 0;
+    for (int i = 0; i < offsets.size(); i++) {
+      long generation = generations.get(i);
+      highest = Math.max(highest, generation);
+      if (!HostInvariants.inPool(offsets.get(i), event.extentBytes(), generation, poolBytes)) {
+        throw HostInvariants.badExtent(
+            position,
+            event.blocks().idAt(i),
+            offsets.get(i),
+            event.extentBytes(),
+            generation,
+            poolBytes);
+      }
     }
-    return blocks.create(group, id, packed, offset, keys.keyBytes(), position);
+    nextExtentGeneration = Math.max(nextExtentGeneration, highest + 1);
+  }
+
+  private void create(
+      long position, GroupRow group, SlicesReserved event, int fresh, int count, int ordinal) {
+    int slice = group.slice(event.shard());
+    for (int done = 0; done < count; ) {
+      int batch = Math.min(BlockTable.BATCH, count - done);
+      int made =
+          blocks.createReserved(
+              group,
+              event.firstNewBlockId() + fresh + done,
+              event.newKeys(),
+              fresh + done,
+              batch,
+              position,
+              slice,
+              event.extentOffsets(),
+              event.extentGenerations(),
+              ordinal + done,
+              event.extentBytes());
+      done += made;
+      if (made < batch) {
+        Keys keys = event.newKeys();
+        int at = keys.offset(fresh + done);
+        int holder = blocks.find(group, keys.packed(), at, keys.keyBytes());
+        throw HostInvariants.broken(
+            position,
+            "block %d has the key of block %d, which can still be found",
+            event.firstNewBlockId() + fresh + done,
+            blocks.blockId(holder));
+      }
+    }
+  }
+
+  /** Sets a slice aside in a block that another shard began; returns its slot. */
+  private int join(
+      long position, GroupRow group, SlicesReserved event, long id, int ordinal, int neighbour) {
+    int slice = group.slice(event.shard());
+    int slot = blocks.slotOf(id, neighbour);
+    HostInvariants.joinable(position, blocks, slot, id, group, slice);
+    blocks.reserveSlice(
+        slot,
+        slice,
+        event.extentOffsets().get(ordinal),
+        event.extentGenerations().get(ordinal),
+        event.extentBytes());
+    blocks.pin(slot);
+    return slot;
   }
 
   void add(OpenSession session, OpenPublish publish) {
@@ -129,20 +180,21 @@ final class Publishes {
     }
     LongRanges ids = publish.blocks();
     int slice = slice(position, publish);
+    long sealedBefore = blocks.blocks(BlockChunk.SEALED);
     int ordinal = 0;
     int slot = -1;
     for (int run = 0; run < ids.runs(); run++) {
       long end = ids.first(run) + ids.count(run);
-      for (long id = ids.first(run); id < end; id++, ordinal++) {
+      for (long id = ids.first(run); id < end; ) {
         slot = HostInvariants.pinned(position, blocks, id, slot, "publish", publish.id());
-        boolean complete = blocks.publishSlice(slot, slice, event.checksums().get(ordinal));
-        if (complete && blocks.state(slot) == BlockChunk.RESERVED) {
-          blocks.seal(slot);
-          totals.add(Counter.SEALED_BLOCKS, 1);
-        }
-        blocks.unpin(slot, effects);
+        int count = blocks.neighbours(slot, id, (int) (end - id));
+        int done = blocks.publish(slot, count, slice, event.checksums(), ordinal, effects);
+        ordinal += done;
+        id += done;
+        slot += done - 1;
       }
     }
+    totals.add(Counter.SEALED_BLOCKS, blocks.blocks(BlockChunk.SEALED) - sealedBefore);
     totals.add(Counter.PUBLISHES_DONE, 1);
     totals.add(Counter.PUBLISHED_SLICES, ids.size());
     totals.add(Counter.PUBLISHED_BYTES, (long) ids.size() * publish.extentBytes());
@@ -159,7 +211,7 @@ final class Publishes {
         slot = HostInvariants.pinned(position, blocks, id, slot, "publish", publish.id());
         blocks.freeSlice(slot, slice, effects);
         boolean forgotten = blocks.state(slot) == BlockChunk.RESERVED && blocks.hasNoSlice(slot);
-        blocks.unpin(slot, effects);
+        blocks.unpin(slot, 1, effects);
         if (forgotten) {
           blocks.forget(slot);
           totals.add(Counter.ABORTED_BLOCKS, 1);
@@ -174,10 +226,12 @@ final class Publishes {
     int slot = -1;
     for (int run = 0; run < ids.runs(); run++) {
       long end = ids.first(run) + ids.count(run);
-      for (long id = ids.first(run); id < end; id++) {
+      for (long id = ids.first(run); id < end; ) {
         slot = blocks.slotOf(id, slot);
         HostInvariants.findable(position, blocks, slot, id, "evicted");
-        blocks.evict(slot, effects);
+        int done = blocks.evict(slot, blocks.neighbours(slot, id, (int) (end - id)), effects);
+        id += done;
+        slot += done - 1;
       }
     }
     totals.evictedBlocks.add(event.cause(), ids.size());

@@ -241,10 +241,12 @@ final class Reads {
     int slot = -1;
     for (int run = 0; run < ids.runs(); run++) {
       long end = ids.first(run) + ids.count(run);
-      for (long id = ids.first(run); id < end; id++) {
+      for (long id = ids.first(run); id < end; ) {
         slot = blocks.slotOf(id, slot);
         HostInvariants.leasable(position, blocks, slot, id, group, leaseId);
-        blocks.pin(slot);
+        int done = blocks.pinSealed(slot, blocks.neighbours(slot, id, (int) (end - id)), group);
+        id += done;
+        slot += done - 1;
       }
     }
   }
@@ -253,9 +255,11 @@ final class Reads {
     int slot = -1;
     for (int run = 0; run < ids.runs(); run++) {
       long end = ids.first(run) + ids.count(run);
-      for (long id = ids.first(run); id < end; id++) {
+      for (long id = ids.first(run); id < end; ) {
         slot = HostInvariants.pinned(position, blocks, id, slot, "lease", leaseId);
-        blocks.pin(slot);
+        int done = blocks.pinPinned(slot, blocks.neighbours(slot, id, (int) (end - id)));
+        id += done;
+        slot += done - 1;
       }
     }
   }
@@ -267,9 +271,11 @@ final class Reads {
       int slot = -1;
       for (int run = 0; run < ids.runs(); run++) {
         long end = ids.first(run) + ids.count(run);
-        for (long id = ids.first(run); id < end; id++) {
+        for (long id = ids.first(run); id < end; ) {
           slot = HostInvariants.pinned(position, blocks, id, slot, what, holder);
-          blocks.unpin(slot, effects);
+          int done = blocks.unpin(slot, blocks.neighbours(slot, id, (int) (end - id)), effects);
+          id += done;
+          slot += done - 1;
         }
       }
     }

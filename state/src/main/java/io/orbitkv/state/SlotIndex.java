@@ -27,6 +27,7 @@ final class SlotIndex {
   private final long[][] segments = new long[SEGMENTS][];
   private final int[] used = new int[SEGMENTS];
   private final long[] entries = new long[BATCH];
+
   private long capacity;
 
   SlotIndex() {
@@ -74,14 +75,43 @@ final class SlotIndex {
     }
   }
 
+  /** Reads the first probe of each hash, all at once, so that calls soon after need not wait. */
+  void touch(long[] hashes, int count) {
+    for (int i = 0; i < count; i++) {
+      long[] segment = segments[(int) (hashes[i] >>> SEGMENT_SHIFT)];
+      entries[i] = segment[home((int) hashes[i], segment.length)];
+    }
+  }
+
   void insert(long hash, int slot) {
+    place(segmentWithRoom(hash), ((long) (int) hash << 32) | (slot + 1));
+  }
+
+  /**
+   * Inserts unless there is an entry with this hash already.
+   *
+   * @return -1 when inserted, else that entry's slot: the first that {@link #find} tells
+   */
+  int insertIfNew(long hash, int slot) {
+    long[] segment = segmentWithRoom(hash);
+    int tag = (int) hash;
+    int at = home(tag, segment.length);
+    for (long entry; (entry = segment[at]) != 0; at = next(at, segment.length)) {
+      if ((int) (entry >>> 32) == tag) {
+        used[(int) (hash >>> SEGMENT_SHIFT)]--;
+        return (int) entry - 1;
+      }
+    }
+    segment[at] = ((long) tag << 32) | (slot + 1);
+    return -1;
+  }
+
+  /** Counts one more entry, for which the segment has room. */
+  private long[] segmentWithRoom(long hash) {
     int number = (int) (hash >>> SEGMENT_SHIFT);
     long[] segment = segments[number];
-    if ((used[number] + 1) * 4L > segment.length * 3L) {
-      segment = grow(number);
-    }
-    used[number]++;
-    place(segment, ((long) (int) hash << 32) | (slot + 1));
+    int count = ++used[number];
+    return count * 4L > segment.length * 3L ? grow(number) : segment;
   }
 
   /** Answers whether the entry was there. */
