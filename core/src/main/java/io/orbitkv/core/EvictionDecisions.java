@@ -8,14 +8,12 @@ import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.LongRanges;
 import java.util.ArrayDeque;
-import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks that leave for another reason than room for a publish: the policy does not want them, they
- * were never sealed, their bytes are damaged, or an operator asks. An operator's eviction walks the
- * slots some hundred at a time between other commands, so that dropping a million blocks stalls
- * nobody.
+ * Blocks that leave for another reason than room for a publish: they were never sealed, their bytes
+ * are damaged, or an operator asks. An operator's eviction walks the slots some hundred at a time
+ * between other commands, so that dropping a million blocks stalls nobody.
  */
 final class EvictionDecisions {
   private static final int SLOTS_PER_STEP = 512;
@@ -23,7 +21,6 @@ final class EvictionDecisions {
 
   private final Host host;
   private final TicketBook tickets;
-  private final IntArrayList unwanted = new IntArrayList();
   private final ArrayDeque<Sweep> sweeps = new ArrayDeque<>();
 
   /** An operator's eviction that is under way. */
@@ -56,27 +53,6 @@ final class EvictionDecisions {
   EvictionDecisions(Host host, TicketBook tickets) {
     this.host = host;
     this.tickets = tickets;
-  }
-
-  // ---- the policy
-  // --------------------------------------------------------------------------------------------------
-
-  /** A block was sealed; call {@link #evictUnwanted} when the batch is through. */
-  void sealed(int slot) {
-    host.policy.sealed(slot, host.keyHash(slot), host.allocatedBytes(slot), unwanted::addInt);
-  }
-
-  /** Evicts what the policy would rather not keep. */
-  void evictUnwanted(long forSessionId, String forRequest) {
-    if (unwanted.isEmpty()) {
-      return;
-    }
-    LongRanges.Builder ids = new LongRanges.Builder();
-    for (int i = 0; i < unwanted.size(); i++) {
-      ids.add(host.state.blockId(unwanted.getInt(i)));
-    }
-    unwanted.clear();
-    host.emit(new BlocksEvicted(ids.build(), EvictionCause.ADMISSION, forSessionId, forRequest));
   }
 
   // ---- blocks that wait for another shard

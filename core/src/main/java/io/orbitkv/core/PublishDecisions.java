@@ -202,13 +202,12 @@ final class PublishDecisions {
         continue;
       }
       if (publish.stored(i)) {
-        evictions.sealed(slot);
+        host.policy.entered(slot, host.keyHash(slot));
         tickets.settled(publish.blockIds()[i]);
       } else {
         host.policy.touched(slot);
       }
     }
-    evictions.evictUnwanted(publish.session().id, publish.command().request());
     host.reply(
         publish.replyTo(),
         published(publish.command(), publish.outcomes(), publish.copy().bytes()));

@@ -141,8 +141,7 @@ final class PublishPlan {
     for (int i = slots.length - 1; i >= first; i--) {
       victimSlots.remove(slots[i]);
       victimBytes -= host.allocatedBytes(slots[i]);
-      host.policy.putBack(
-          slots[i], host.keyHash(slots[i]), host.allocatedBytes(slots[i]), this::addVictim);
+      host.policy.putBack(slots[i], host.keyHash(slots[i]));
     }
   }
 

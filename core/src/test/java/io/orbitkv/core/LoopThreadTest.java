@@ -74,7 +74,7 @@ class LoopThreadTest {
           }
           return polled;
         },
-        config.eviction().create(config.poolBytes()),
+        config.eviction().create(),
         new ExtentAllocator(config.poolBytes(), 1),
         MemorySegment.ofArray(new byte[(int) config.poolBytes()]),
         workers,

@@ -52,7 +52,7 @@ class QueryCostTest {
           new HostState(),
           new NoLog(),
           Clock.SYSTEM,
-          config.eviction().create(config.poolBytes()),
+          config.eviction().create(),
           new ExtentAllocator(config.poolBytes(), 1),
           MemorySegment.ofArray(new byte[(int) config.poolBytes()]),
           copies,

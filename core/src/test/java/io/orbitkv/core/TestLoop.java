@@ -96,7 +96,7 @@ final class TestLoop {
               }
               return polled;
             },
-            config.eviction().create(config.poolBytes()),
+            config.eviction().create(),
             extents,
             pool,
             copies,

@@ -111,7 +111,7 @@ public final class Daemon implements AutoCloseable {
               wiring.log(new TimedLog(journal, appends)),
               Clock.SYSTEM,
               wiring.commands(endpoint.source(), pool.extents()),
-              config.host().eviction().create(config.host().poolBytes()),
+              config.host().eviction().create(),
               pool.extents(),
               pool.memory(),
               wiring.copies(copies),

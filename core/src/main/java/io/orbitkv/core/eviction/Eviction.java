@@ -5,10 +5,11 @@ public enum Eviction {
   LRU,
   TINYLFU;
 
-  public EvictionPolicy create(long poolBytes) {
+  /** A new policy that holds nothing yet, for one tier. */
+  public EvictionPolicy create() {
     return switch (this) {
       case LRU -> new LruPolicy();
-      case TINYLFU -> new TinyLfuPolicy(poolBytes);
+      case TINYLFU -> new TinyLfuPolicy();
     };
   }
 }

@@ -1,7 +1,6 @@
 package io.orbitkv.core.eviction;
 
 import java.util.Arrays;
-import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 
 /**
@@ -25,7 +24,7 @@ public final class LruPolicy implements EvictionPolicy {
   }
 
   @Override
-  public void sealed(int slot, long keyHash, long bytes, IntConsumer unwanted) {
+  public void entered(int slot, long keyHash) {
     ensure(slot);
     if (colder[slot] != ABSENT) {
       throw new IllegalStateException("slot " + slot + " is in the list already");
@@ -64,7 +63,7 @@ public final class LruPolicy implements EvictionPolicy {
   }
 
   @Override
-  public void putBack(int slot, long keyHash, long bytes, IntConsumer unwanted) {
+  public void putBack(int slot, long keyHash) {
     ensure(slot);
     colder[slot] = END;
     hotter[slot] = coldest;

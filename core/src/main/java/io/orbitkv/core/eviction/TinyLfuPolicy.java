@@ -1,136 +1,100 @@
 package io.orbitkv.core.eviction;
 
-import com.github.benmanes.caffeine.cache.Cache;
-import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.Policy;
-import com.github.benmanes.caffeine.cache.RemovalCause;
-import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
-import org.jspecify.annotations.Nullable;
 
 /**
- * W-TinyLFU by Caffeine: a small admission window in front of a segmented LRU, and a sketch of past
- * frequencies that decides whether a newcomer is worth more than the victim it would push out.
+ * LRU that does not forget what was used twice: {@link TwoRegions} with a {@link FrequencySketch}
+ * that decides who may stay, in the manner of W-TinyLFU.
  *
- * <p>Caffeine is keyed by the block's key hash, so that a block that comes back after its eviction
- * still has its history. It runs on the calling thread only. Its bound is {@value
- * #SHARE_OF_POOL_PERCENT} % of the pool: Caffeine evicts after an insertion while an extent is
- * needed before one, and the rest is the room in which a publish is copied. Where that is not
- * enough {@link #takeVictim} asks Caffeine for its coldest entries.
+ * <p>How large the window should be depends on how far apart the uses of a block are, measured in
+ * sizes of the tier. Where that is more than the tier holds, a small window keeps at least what has
+ * proved itself; where it is less, a large one is better, and sometimes LRU is best. So each size
+ * is tried all the time, at a small scale: a {@link Rehearsal} of each plays a sample of the keys,
+ * chosen by their hash, and every time about as many references have passed as the tier has blocks,
+ * the size with the most hits lately becomes the real one. Plain LRU is one of the sizes, so that
+ * the policy cannot stay behind it for long.
+ *
+ * <p>Whether a block stays is judged by nothing that is random for each block, as a tie broken by
+ * chance or a contest with whoever is coldest at the moment would be. A hit ends at the first block
+ * that is missing, so the blocks of a prompt are worth something only as long as all of them stay.
+ *
+ * <p>Each call takes constant time, but for the growth of the arrays; 21 to 29 bytes a block and
+ * half a megabyte at most for the rehearsals.
  */
 public final class TinyLfuPolicy implements EvictionPolicy {
-  static final int SHARE_OF_POOL_PERCENT = 98;
+  private static final double[] WINDOW_SHARES = {0.1, 0.5, 0.7, TwoRegions.WHOLE};
+  private static final int FIRST_CHOICE = 1;
 
-  private static final int WEIGHT_UNIT_BYTES = 512;
-  private static final int ABSENT = -1;
+  /** The most keys of a rehearsal. */
+  private static final int MAX_SAMPLE = 2_048;
 
-  private record Entry(int slot, int weight) {}
-
-  private final Cache<Long, Entry> cache;
-  private final Policy.Eviction<Long, Entry> eviction;
-
-  /** What Caffeine pushed out and nobody has been told of yet. */
-  private final ArrayDeque<Entry> pushedOut = new ArrayDeque<>();
-
-  private long[] keyHashBySlot = new long[1024];
-  private int[] weightBySlot = new int[1024];
-  private int size;
+  private static final int MIN_ROUND_REFERENCES = 1_024;
+  private static final double FADE_EACH_ROUND = 0.8;
 
   /**
-   * @param poolBytes bytes of the pool whose blocks are held, at least 1
+   * What a hit of LRU is worth in a comparison: a rehearsal counts single blocks, while a request
+   * has only those up to the first that is missing, and LRU keeps prompts whole a little better.
    */
-  public TinyLfuPolicy(long poolBytes) {
-    if (poolBytes <= 0) {
-      throw new IllegalArgumentException("a pool holds at least one byte, not " + poolBytes);
+  private static final double LRU_HIT = 1.03;
+
+  private final FrequencySketch sketch = new FrequencySketch();
+  private final TwoRegions blocks =
+      new TwoRegions(sketch, WINDOW_SHARES[FIRST_CHOICE], MIN_ROUND_REFERENCES);
+  private final Rehearsal[] rehearsals = new Rehearsal[WINDOW_SHARES.length];
+
+  /** A key is of the sample when its hash begins with so many zeros. */
+  private int sampleZeros;
+
+  /** The most blocks that were held in this round. */
+  private int mostBlocks;
+
+  private int roundReferences;
+
+  public TinyLfuPolicy() {
+    for (int i = 0; i < rehearsals.length; i++) {
+      rehearsals[i] = new Rehearsal(sketch, WINDOW_SHARES[i]);
     }
-    Arrays.fill(weightBySlot, ABSENT);
-    cache =
-        Caffeine.newBuilder()
-            .maximumWeight(Math.max(1, poolBytes / WEIGHT_UNIT_BYTES * SHARE_OF_POOL_PERCENT / 100))
-            .weigher((Long key, Entry entry) -> entry.weight())
-            .executor(Runnable::run)
-            .evictionListener(
-                (@Nullable Long key, @Nullable Entry entry, RemovalCause cause) -> {
-                  if (entry != null) {
-                    pushedOut.add(entry);
-                  }
-                })
-            .build();
-    eviction = cache.policy().eviction().orElseThrow();
   }
 
   @Override
-  public void sealed(int slot, long keyHash, long bytes, IntConsumer unwanted) {
-    ensure(slot);
-    if (weightBySlot[slot] != ABSENT) {
-      throw new IllegalStateException("slot " + slot + " is in the policy already");
+  public void entered(int slot, long keyHash) {
+    int hash = fold(keyHash);
+    blocks.enter(slot, hash);
+    if (blocks.size() > mostBlocks) {
+      sketch.ensureCapacity(blocks.size());
+      scaleRehearsals(blocks.size());
     }
-    int weight =
-        (int) Math.min(Integer.MAX_VALUE, (bytes + WEIGHT_UNIT_BYTES - 1) / WEIGHT_UNIT_BYTES);
-    keyHashBySlot[slot] = keyHash;
-    weightBySlot[slot] = weight;
-    size++;
-    Entry twin = cache.asMap().put(keyHash, new Entry(slot, weight));
-    if (twin != null) {
-      pushedOut.add(twin);
-    }
-    cache.cleanUp();
-    for (Entry out = pushedOut.poll(); out != null; out = pushedOut.poll()) {
-      forget(out.slot());
-      unwanted.accept(out.slot());
-    }
+    referenced(hash);
   }
 
   @Override
   public void touched(int slot) {
-    if (holds(slot)) {
-      var _ = cache.getIfPresent(keyHashBySlot[slot]);
+    if (blocks.holds(slot)) {
+      blocks.touch(slot);
+      referenced(blocks.keyHash(slot));
     }
   }
 
   @Override
   public void removed(int slot) {
-    if (holds(slot)) {
-      if (!pushedOut.removeIf(out -> out.slot() == slot)) {
-        cache.invalidate(keyHashBySlot[slot]);
-      }
-      forget(slot);
+    if (blocks.holds(slot)) {
+      blocks.remove(slot);
     }
   }
 
   @Override
   public int takeVictim(IntPredicate mayGo) {
-    cache.cleanUp();
-    for (Entry out : pushedOut) {
-      if (mayGo.test(out.slot())) {
-        removed(out.slot());
-        return out.slot();
-      }
-    }
-    for (int look = 16; ; look = Math.multiplyExact(look, 8)) {
-      var coldest = eviction.coldest(look);
-      for (Entry entry : coldest.values()) {
-        if (mayGo.test(entry.slot())) {
-          removed(entry.slot());
-          return entry.slot();
-        }
-      }
-      if (coldest.size() < look) {
-        return -1;
-      }
-    }
+    return blocks.takeVictim(mayGo);
   }
 
   @Override
-  public void putBack(int slot, long keyHash, long bytes, IntConsumer unwanted) {
-    sealed(slot, keyHash, bytes, unwanted);
+  public void putBack(int slot, long keyHash) {
+    blocks.enterColdest(slot, fold(keyHash));
   }
 
   @Override
   public int size() {
-    return size;
+    return blocks.size();
   }
 
   @Override
@@ -138,22 +102,54 @@ public final class TinyLfuPolicy implements EvictionPolicy {
     return "tinylfu";
   }
 
-  private boolean holds(int slot) {
-    return slot < weightBySlot.length && weightBySlot[slot] != ABSENT;
+  /** The window's present part of the tier, 1 where the policy does as LRU does. */
+  double windowShare() {
+    return blocks.windowShare();
   }
 
-  private void forget(int slot) {
-    weightBySlot[slot] = ABSENT;
-    size--;
-  }
-
-  private void ensure(int slot) {
-    int old = weightBySlot.length;
-    if (slot >= old) {
-      int grown = Math.max(slot + 1, old * 3 / 2);
-      keyHashBySlot = Arrays.copyOf(keyHashBySlot, grown);
-      weightBySlot = Arrays.copyOf(weightBySlot, grown);
-      Arrays.fill(weightBySlot, old, grown, ABSENT);
+  private void referenced(int hash) {
+    sketch.increment(hash);
+    if (Integer.numberOfLeadingZeros(hash) >= sampleZeros) {
+      for (Rehearsal rehearsal : rehearsals) {
+        rehearsal.reference(hash);
+      }
     }
+    if (++roundReferences >= Math.max(MIN_ROUND_REFERENCES, mostBlocks)) {
+      roundReferences = 0;
+      chooseWindow();
+      scaleRehearsals(blocks.size());
+    }
+  }
+
+  private void chooseWindow() {
+    Rehearsal best = rehearsals[0];
+    for (Rehearsal rehearsal : rehearsals) {
+      if (worth(rehearsal) > worth(best)) {
+        best = rehearsal;
+      }
+    }
+    blocks.windowShare(best.windowShare());
+    for (Rehearsal rehearsal : rehearsals) {
+      rehearsal.fade(FADE_EACH_ROUND);
+    }
+  }
+
+  private static double worth(Rehearsal rehearsal) {
+    return rehearsal.windowShare() < TwoRegions.WHOLE
+        ? rehearsal.hits()
+        : rehearsal.hits() * LRU_HIT;
+  }
+
+  /** Makes the rehearsals as large, in proportion to the sample, as the tier is. */
+  private void scaleRehearsals(int size) {
+    mostBlocks = Math.max(1, size);
+    sampleZeros = Integer.SIZE - Integer.numberOfLeadingZeros((mostBlocks - 1) / MAX_SAMPLE);
+    for (Rehearsal rehearsal : rehearsals) {
+      rehearsal.resize(mostBlocks >> sampleZeros);
+    }
+  }
+
+  private static int fold(long keyHash) {
+    return (int) (keyHash ^ (keyHash >>> 32));
   }
 }

@@ -22,7 +22,12 @@ public enum Setting {
   LOCK_MEMORY(Group.MEMORY, null, "off", "Keep the pool out of swap (needs memlock)."),
   PREFAULT(Group.MEMORY, null, "off", "Have every page of the pool present before serving."),
   NUMA_NODE(Group.MEMORY, "NODE", "any", "Take the pool's memory from this node only."),
-  EVICTION(Group.MEMORY, "POLICY", "lru", "What goes first when room is needed: lru or tinylfu."),
+  EVICTION(
+      Group.MEMORY,
+      "POLICY",
+      "lru",
+      "What goes first when room is needed: lru, or tinylfu, which holds on to what was used"
+          + " twice (decision 9)."),
   VERIFY(Group.MEMORY, "on|off", "on", "Compare checksums at every restore."),
   COPY_WORKERS(
       Group.MEMORY, "N", "auto", "Threads that copy; auto takes half the processors, 1 to 8."),
