@@ -6,12 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.orbitkv.client.Answer;
+import io.orbitkv.client.HostBuffer;
+import io.orbitkv.client.OrbitClient;
 import io.orbitkv.client.PublishResult;
 import io.orbitkv.client.QueryResult;
+import io.orbitkv.client.Registration;
 import io.orbitkv.client.RestoreResult;
+import io.orbitkv.client.control.Register;
+import io.orbitkv.client.control.RegisterCheck;
 import io.orbitkv.client.wire.BlockOutcome;
 import io.orbitkv.client.wire.KeyRun;
 import io.orbitkv.manager.config.Setting;
+import io.orbitkv.state.HostState;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -97,5 +104,46 @@ class DaemonTest {
         assertTrue(engine.client.ping().orThrow() > 0);
       }
     }
+  }
+
+  @Test
+  void shouldHoldAsManyShardsAsTheProtocolAllowsAndNameTheBoundWhenRefusing() throws Exception {
+    assertEquals(HostState.MAX_SHARDS, RegisterCheck.MAX_SHARDS);
+    try (RunningDaemon running = new RunningDaemon(folder);
+        HostBuffer buffer = HostBuffer.create("engine", 64L * 4096)) {
+      Registration one = Engine.registration("engine-a", "ns", buffer);
+      String refusal =
+          switch (OrbitClient.connect(running.clientOptions(), withShards(one, 65))) {
+            case Answer.Ok<OrbitClient>(OrbitClient connected) -> {
+              connected.close();
+              yield "none";
+            }
+            case Answer.Refused<OrbitClient>(var refused) -> refused.toString();
+          };
+      assertTrue(refusal.contains("shardCount"), refusal);
+      assertTrue(refusal.contains("65 is not from 1 to 64"), refusal);
+      switch (OrbitClient.connect(running.clientOptions(), withShards(one, 64))) {
+        case Answer.Ok<OrbitClient>(OrbitClient connected) -> connected.close();
+        case Answer.Refused<OrbitClient>(var refused) ->
+            throw new AssertionError("refused: " + refused);
+      }
+    }
+  }
+
+  private static Registration withShards(Registration of, int shardCount) {
+    Register it = of.register();
+    return new Registration(
+        new Register(
+            it.instance(),
+            it.namespace(),
+            it.format(),
+            0,
+            shardCount,
+            it.role(),
+            it.attachTo(),
+            it.groups(),
+            it.buffers(),
+            it.layers()),
+        of.buffers());
   }
 }

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * Manager's state and without the descriptors. A client may run it before it sends one.
  */
 public final class RegisterCheck {
-  static final int MAX_SHARDS = 1024;
+  /** The most slices that make a block; the Manager's state holds no more. */
+  public static final int MAX_SHARDS = 64;
 
   private RegisterCheck() {}
 

@@ -17,8 +17,8 @@ public final class Limits {
   /** The most bytes of one block in one shard: 64 GiB. */
   public static final long MAX_BLOCK_BYTES = 1L << 36;
 
-  /** The most shards of one model: ranks of all parallel dimensions multiplied. */
-  public static final int MAX_SHARDS = 65_536;
+  /** The most ranks of one model, all parallel dimensions multiplied, over all its hosts. */
+  public static final int MAX_RANKS = 65_536;
 
   /** The longest text of a namespace, in characters. */
   public static final int MAX_NAMESPACE_CHARS = 200;

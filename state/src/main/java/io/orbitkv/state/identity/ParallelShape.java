@@ -34,27 +34,26 @@ public record ParallelShape(
         : new Checked.Invalid<>(problem);
   }
 
-  /** The number of shards: all dimensions multiplied, 1 to {@value Limits#MAX_SHARDS}. */
-  public int shards() {
+  /** The ranks of the model: all dimensions multiplied, 1 to {@value Limits#MAX_RANKS}. */
+  public int ranks() {
     return tensorParallel * pipelineParallel * contextParallel;
   }
 
   private static @Nullable InvalidField check(
       long tensorParallel, long pipelineParallel, long contextParallel, long kvHeads) {
-    InvalidField problem =
-        Limits.checkRange("tensorParallel", tensorParallel, 1, Limits.MAX_SHARDS);
+    InvalidField problem = Limits.checkRange("tensorParallel", tensorParallel, 1, Limits.MAX_RANKS);
     if (problem == null) {
-      problem = Limits.checkRange("pipelineParallel", pipelineParallel, 1, Limits.MAX_SHARDS);
+      problem = Limits.checkRange("pipelineParallel", pipelineParallel, 1, Limits.MAX_RANKS);
     }
     if (problem == null) {
-      problem = Limits.checkRange("contextParallel", contextParallel, 1, Limits.MAX_SHARDS);
+      problem = Limits.checkRange("contextParallel", contextParallel, 1, Limits.MAX_RANKS);
     }
     if (problem == null) {
       problem = Limits.checkRange("kvHeads", kvHeads, 0, 65_536);
     }
     if (problem == null) {
-      long shards = tensorParallel * pipelineParallel * contextParallel;
-      problem = Limits.checkRange("shards", shards, 1, Limits.MAX_SHARDS);
+      long ranks = tensorParallel * pipelineParallel * contextParallel;
+      problem = Limits.checkRange("ranks", ranks, 1, Limits.MAX_RANKS);
     }
     return problem;
   }

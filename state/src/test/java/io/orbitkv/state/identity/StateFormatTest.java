@@ -102,8 +102,8 @@ class StateFormatTest {
     assertRefused("pipelineParallel", ParallelShape.of(1, -1, 1, 8));
     assertRefused("contextParallel", ParallelShape.of(1, 1, 1L << 33, 8));
     assertRefused("kvHeads", ParallelShape.of(1, 1, 1, -1));
-    assertRefused("shards", ParallelShape.of(65_536, 65_536, 65_536, 8));
-    assertEquals(16, ParallelShape.of(8, 2, 1, 0).orElseThrow().shards());
+    assertRefused("ranks", ParallelShape.of(65_536, 65_536, 65_536, 8));
+    assertEquals(16, ParallelShape.of(8, 2, 1, 0).orElseThrow().ranks());
   }
 
   private static void assertRefused(String field, Checked<?> checked) {
