@@ -1,14 +1,18 @@
 package io.orbitkv.manager.metrics;
 
-import java.util.Locale;
+import java.math.BigDecimal;
 
-/** Writes metrics in Prometheus' text format, version 0.0.4. */
+/**
+ * Writes metrics in Prometheus' text format, version 0.0.4. Numbers are plain decimals, never with
+ * an exponent: a bucket's bound is a label, and is compared as text.
+ */
 public final class PrometheusText {
   private final StringBuilder text = new StringBuilder(16 << 10);
 
   /** Begins a family of metrics. */
   public PrometheusText family(String name, String type, String help) {
-    text.append("# HELP ").append(name).append(' ').append(help).append('\n');
+    text.append("# HELP ").append(name).append(' ');
+    text.append(help.replace("\\", "\\\\").replace("\n", "\\n")).append('\n');
     text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
     return this;
   }
@@ -20,21 +24,18 @@ public final class PrometheusText {
   }
 
   /** A sample with one label. */
-  public PrometheusText sample(String name, String label, String labelValue, double value) {
+  public PrometheusText sample(String name, String label, String labelValue, long value) {
     text.append(name).append('{').append(label).append("=\"");
     escape(labelValue);
-    text.append("\"} ");
-    return number(value);
-  }
-
-  /** A sample with one label. */
-  public PrometheusText sample(String name, String label, String labelValue, long value) {
-    return sample(name, label, labelValue, (double) value);
+    text.append("\"} ").append(value).append('\n');
+    return this;
   }
 
   /** A whole family with one sample. */
   public PrometheusText single(String name, String type, String help, long value) {
-    return single(name, type, help, (double) value);
+    family(name, type, help);
+    text.append(name).append(' ').append(value).append('\n');
+    return this;
   }
 
   /** A whole family with one sample. */
@@ -81,11 +82,17 @@ public final class PrometheusText {
   }
 
   private void plain(double value) {
-    if (value == Math.rint(value) && Math.abs(value) < 1e15) {
-      text.append((long) value);
+    if (Double.isNaN(value)) {
+      text.append("NaN");
+    } else if (Double.isInfinite(value)) {
+      text.append(value > 0 ? "+Inf" : "-Inf");
     } else {
-      text.append(String.format(Locale.ROOT, "%.9g", value));
+      text.append(value == 0 ? "0" : plainDigits(value));
     }
+  }
+
+  private static String plainDigits(double value) {
+    return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
   }
 
   private void escape(String value) {

@@ -24,7 +24,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -85,14 +87,7 @@ class HttpTest {
       assertSample(page, "orbitkv_leases_open", 1);
       assertSample(page, "orbitkv_operation_seconds_count{op=\"query\"}", 2);
       assertSample(page, "orbitkv_evicted_blocks_total{cause=\"capacity\"}", 0);
-      for (String line : page.split("\n", -1)) {
-        assertTrue(
-            line.isEmpty()
-                || line.startsWith("# ")
-                || line.matches(
-                    "[a-z_]+(\\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\\})? [0-9.e+-]+"),
-            line);
-      }
+      assertWellFormed(page);
     }
   }
 
@@ -249,5 +244,30 @@ class HttpTest {
 
   private URI raw(String path) {
     return URI.create("http://" + address + path);
+  }
+
+  /** Each family once, with HELP and TYPE before its samples; plain numbers. */
+  private static void assertWellFormed(String page) {
+    assertTrue(page.endsWith("\n"));
+    Set<String> families = new HashSet<>();
+    String family = "";
+    String type = "";
+    for (String line : page.lines().toList()) {
+      String[] words = line.split(" ", 4);
+      if (line.startsWith("# HELP ")) {
+        family = words[2];
+        assertTrue(families.add(family), line);
+        assertTrue(words[3].matches("[A-Z1].*[^ ]\\."), "a sentence: " + line);
+      } else if (line.startsWith("# TYPE ")) {
+        type = words[3];
+        assertEquals(family, words[2]);
+        assertEquals(type.equals("counter"), family.endsWith("_total"), line);
+      } else {
+        String suffix = type.equals("histogram") ? "_(bucket|sum|count)" : "";
+        String labels = "(\\{[a-z]+=\"[^\"]*\"(,le=\"([0-9.]+|\\+Inf)\")?\\})?";
+        assertTrue(line.matches(family + suffix + labels + " [0-9]+(\\.[0-9]+)?"), line);
+      }
+    }
+    assertTrue(families.size() > 50, families.toString());
   }
 }
