@@ -11,6 +11,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,8 @@ class HostStateFuzzTest {
     private final ExtentAudit audit = new ExtentAudit();
     private HostState state = new HostState();
     private long position;
+    private final Map<Integer, Long> lastBlockOfSlot = new HashMap<>();
+    private int reusedSlots;
 
     Run(long seed, Set<String> kinds) {
       this.random = new Random(seed);
@@ -87,6 +90,7 @@ class HostStateFuzzTest {
           state = copy;
         }
       }
+      assertTrue(reusedSlots > 0, "no slot was used again");
     }
 
     private void freed(long offset, int bytes, long generation) {
@@ -131,6 +135,8 @@ class HostStateFuzzTest {
     private void compare(long id, ModelHost.Block block) {
       int slot = state.slotOf(id);
       assertTrue(slot >= 0, () -> "block " + id + " is missing");
+      Long before = lastBlockOfSlot.put(slot, id);
+      reusedSlots += before != null && before < id ? 1 : 0;
       assertEquals(block.state, state.blockState(slot));
       assertEquals(model.pins(id), state.pins(slot), () -> "pins of block " + id);
       byte[] key = ModelHost.bytes(block.key);
