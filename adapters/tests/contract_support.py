@@ -75,6 +75,10 @@ class Daemon:
                 raise AssertionError(f"the Manager did not start:\n{self.log()}")
             time.sleep(0.02)
 
+    @property
+    def running(self) -> bool:
+        return self._process is not None
+
     def _serves(self) -> bool:
         try:
             with ControlConnection(self.socket_path) as control:

@@ -337,8 +337,10 @@ class LinkTest(unittest.TestCase):
         self.assertTrue(save.wait_connected(5, attached.session_id))
         attach_to = [r.integer("attachTo") for r in self.manager.registrations if r.has("attachTo")]
         self.assertEqual(client.session_id, attach_to[-1])
+        sessions = [self.manager.session(index) for index in range(self.manager.session_count)]
+        again = next(session for session in sessions if session.session_id == save.session_id)
         client.close()
-        self.manager.session(self.manager.session_count - 1).close("PARENT_ENDED")
+        again.close("PARENT_ENDED")
         ended = save.wait_ended(5)
         assert ended is not None
         self.assertEqual("PARENT_ENDED", ended.reason)

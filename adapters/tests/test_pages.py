@@ -106,7 +106,7 @@ class PagesTest(unittest.TestCase):
             pages = open_pages([GroupTensors(0, BLOCKS, named)])
             self.addCleanup(pages.close)
             assert isinstance(pages, HostPages)
-            self.assertEqual((not shared, 128), (pages.mirrored, pages.bytes_per_block(0)))
+            self.assertEqual((not shared, 128), (not pages.direct, pages.bytes_per_block(0)))
             data = [bytes([index]) * 64 for index in (1, 2)]
             for tensor, content in zip(tensors, data, strict=True):
                 tensor.write(1, 5, content)

@@ -36,10 +36,6 @@ SCENARIOS = (
     Scenario("b_mamba_tp2", "b", (FULL, MAMBA), tensor_parallel=2, blocks=61),
     Scenario("b_all_tp2_pp2", "b", (FULL, SWA, MAMBA), tensor_parallel=2, pipeline_parallel=2, blocks=81),
 )
-KILLED = ("a_full_tp2", "b_swa_pp2")
-"""Engines whose Manager is killed also in the short run."""
-
-
 class Driver:
     """Random things that may happen to an engine, and what must hold afterwards."""
 
@@ -87,6 +83,13 @@ class Driver:
             engine.step()
             if rng.random() < 0.1:
                 time.sleep(rng.random() * 0.003)
+        # A short run goes on until it has shown something.
+        for _ in range(1000):
+            if engine.done > 10 and engine.restored_requests > 3:
+                break
+            if len(engine.waiting) < 5:
+                engine.add(self.request())
+            engine.step()
         deadline = time.monotonic() + DRAIN_SECONDS
         while not engine.idle:
             engine.step()
@@ -99,18 +102,20 @@ class Driver:
 @unittest.skipUnless(LAUNCHER, NO_LAUNCHER)
 class VllmPropertyTest(unittest.TestCase):
     daemon: ClassVar[Daemon]
+    seed: ClassVar[int]
 
     @classmethod
     def setUpClass(cls) -> None:
         hashes = unittest.mock.patch.dict(os.environ, {"PYTHONHASHSEED": "0"})
         hashes.start()
         cls.addClassCleanup(hashes.stop)
+        cls.seed = int(os.environ.get("ORBITKV_SEED", "0")) or random.SystemRandom().getrandbits(32)
         cls.daemon = Daemon()
         cls.addClassCleanup(cls.daemon.stop)
         cls.daemon.start()
 
     def drive(self, scenario: Scenario) -> None:
-        seed = int(os.environ.get("ORBITKV_SEED", "0")) or random.SystemRandom().getrandbits(32)
+        seed = self.seed
         repeat = f"repeat with: ORBITKV_SEED={seed} python3 -m unittest {self.id()}"
         # A failed restore is part of the plan.
         logging.getLogger("orbitkv").setLevel(logging.ERROR)
@@ -123,13 +128,15 @@ class VllmPropertyTest(unittest.TestCase):
             raise
 
     def _drive(self, scenario: Scenario, module: object, seed: int) -> None:
-        driver = Driver(scenario, self.daemon, seed, STEPS, 20 if LONG else scenario.name in KILLED)
+        # In the short run one engine's Manager is killed, which one depends on the seed.
+        killed = SCENARIOS[seed % len(SCENARIOS)] is scenario
+        driver = Driver(scenario, self.daemon, seed, STEPS, 20 if LONG else int(killed))
         engine = Engine(scenario, module, self.daemon.socket_path, f"{scenario.name}-{seed}", driver.rng)
         try:
             driver.run(engine)
             self.assertEqual([], engine.wrong)
             self.assertGreater(engine.done, 10)
-            self.assertGreater(engine.restored_requests, 0)
+            self.assertGreater(engine.restored_requests, 3)
             self.assertEqual(scenario.blocks - 1, len(engine.free), "blocks that were not freed")
             self._assert_nothing_held(engine)
         finally:
@@ -168,7 +175,7 @@ for _scenario in SCENARIOS:
     _test_of(_scenario)
 
 if not LONG and LAUNCHER:
-    note = f"shortened: {STEPS} steps per engine and a kill for two of them; ./orbitkv test adapters --long has 3000, and 20 each"
+    note = f"shortened: {STEPS} steps per engine and a kill for one of them; ./orbitkv test adapters --long has 3000, and 20 each"
     print(note, file=sys.stderr, flush=True)
 
 

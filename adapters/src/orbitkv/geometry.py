@@ -65,8 +65,13 @@ def device_kind(tensor: TensorLike) -> str:
     return str(getattr(tensor.device, "type", tensor.device)).split(":")[0]
 
 
-def planes_of(tensor: TensorLike, block_count: int, *, layer_index: int | None = None) -> Planes:
-    """The planes of one layer's tensor; with `layer_index`, of that entry of its first dimension."""
+def planes_of(
+    tensor: TensorLike, block_count: int, *, layer_index: int | None = None, rows_per_block: int | None = None
+) -> Planes:
+    """The planes of one layer's tensor; with `layer_index`, of that entry of its first dimension.
+
+    With `rows_per_block` the (then) first dimension is known to count rows, so many of them to a block.
+    """
     item = tensor.element_size()
     dims = [(int(size), int(stride) * item) for size, stride in zip(tensor.shape, tensor.stride(), strict=True)]
     address = tensor.data_ptr()
@@ -75,7 +80,12 @@ def planes_of(tensor: TensorLike, block_count: int, *, layer_index: int | None =
         dims = dims[1:]
     if any(size > 1 and stride <= 0 for size, stride in dims):
         raise GeometryError(f"a tensor of shape {tuple(tensor.shape)} and strides {tuple(tensor.stride())} repeats bytes")
-    block_dim, per_block = _block_dimension([size for size, _ in dims], block_count)
+    if rows_per_block is None:
+        block_dim, per_block = _block_dimension([size for size, _ in dims], block_count)
+    elif block_count * rows_per_block <= dims[0][0]:
+        block_dim, per_block = 0, rows_per_block
+    else:
+        raise GeometryError(f"{dims[0][0]} rows are fewer than {block_count} blocks of {rows_per_block}")
     block_stride = dims[block_dim][1] * per_block
     inner = [dim for index, dim in enumerate(dims) if index != block_dim]
     if per_block > 1:

@@ -33,6 +33,8 @@ class NamedTensor:
     tensor: TensorLike
     layer_index: int | None = None
     """Entry of the tensor's first dimension, where one tensor holds all layers."""
+    rows_per_block: int | None = None
+    """Where the first dimension counts rows, so many of them to a block; else it is told from the shape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class _Entry:
     """One plane and the number it has on the wire. Layers are restored in the order of these numbers."""
 
     wire_layer: int
+    model_layer: int
     group_id: int
     layer_name: str
     plane: Plane
@@ -73,6 +76,16 @@ class PageBuffers(ABC):
         restored = [entry for entry in self._entries if entry.group_id in groups]
         ends = [index + 1 for index, entry in enumerate(restored) if entry.layer_name == layer_name]
         return ends[-1] if ends else 0
+
+    def layers_through(self, model_layer: int, group_ids: Iterable[int]) -> int:
+        """How many layers a restore of these groups must have put in place for that of the model and those before it."""
+        groups = set(group_ids)
+        return sum(entry.group_id in groups and entry.model_layer <= model_layer for entry in self._entries)
+
+    @property
+    @abstractmethod
+    def direct(self) -> bool:
+        """Whether a restore writes the engine's own memory, so that a layer can be used as soon as it is in place."""
 
     @abstractmethod
     def before_publish(self, group_id: int, blocks: Sequence[int]) -> None:
@@ -107,9 +120,9 @@ class HostPages(PageBuffers):
             self._mirror_all(entries)
 
     @property
-    def mirrored(self) -> bool:
-        """Whether pages are copied through a buffer of this object's, because the engine's own cannot be shared."""
-        return self._mirror is not None
+    def direct(self) -> bool:
+        """False where pages are copied through a buffer of this object's: the engine's own cannot be shared."""
+        return self._mirror is None
 
     def _mirror_all(self, entries: Sequence[_Entry]) -> None:
         total = sum(entry.plane.block_count * entry.plane.bytes_per_block for entry in entries)
@@ -183,7 +196,12 @@ def open_pages(groups: Sequence[GroupTensors]) -> PageBuffers:
     orders: list[str] = []
     for group in groups:
         for position, named in enumerate(group.tensors):
-            planes = planes_of(named.tensor, group.block_count, layer_index=named.layer_index)
+            planes = planes_of(
+                named.tensor,
+                group.block_count,
+                layer_index=named.layer_index,
+                rows_per_block=named.rows_per_block,
+            )
             orders.append(f"{group.group_id}/{planes.order}/{named.tensor.element_size()}")
             number = model_layer(named.layer_name, position)
             found += [(number, group.group_id, position, named.layer_name, plane) for plane in planes.planes]
@@ -193,7 +211,8 @@ def open_pages(groups: Sequence[GroupTensors]) -> PageBuffers:
         raise UnsupportedPages(f"{len(found)} separate planes of pages, a registration has at most {MAX_WIRE_LAYERS}")
     found.sort(key=lambda entry: entry[:3])
     entries = [
-        _Entry(wire_layer, group_id, name, plane) for wire_layer, (_, group_id, _, name, plane) in enumerate(found)
+        _Entry(wire_layer, number, group_id, name, plane)
+        for wire_layer, (number, group_id, _, name, plane) in enumerate(found)
     ]
     digest = hashlib.sha256("\n".join(orders).encode()).hexdigest()[:16]
     return HostPages(entries, f"{orders[0].split('/')[1]}-{digest}"[-64:])

@@ -21,7 +21,7 @@ from orbitkv.registration import QUERY, Registration
 from orbitkv.results import Lease, Ready
 from orbitkv.settings import LAYERWISE, Settings, visible_name
 from orbitkv.vllm.engine import Blocks, EngineShape, Request, SchedulerOutput, nested, optional, resumed_ids
-from orbitkv.vllm.lookup import SUBMIT_SECONDS, Lookup
+from orbitkv.lookup import SUBMIT_SECONDS, Lookup
 from orbitkv.vllm.messages import LoadPlan, Report, SavePlan, StageFacts, StageLease, Step
 
 logger = logging.getLogger(__name__)

@@ -214,7 +214,7 @@ class WorkerSide:
                 continue
             count = pages.layers_until(layer_name, load.groups)
             # Mirrored pages are copied to the engine's own when the whole restore is there.
-            if count and not getattr(pages, "mirrored", False) and load.transfer.wait_layers(count):
+            if count and pages.direct and load.transfer.wait_layers(count):
                 continue
             if count:
                 load.transfer.wait()

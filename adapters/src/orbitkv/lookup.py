@@ -1,4 +1,4 @@
-"""One request's lookup: how far its state can be restored on every pipeline stage.
+"""One request's lookup: how far its state can be restored on every pipeline stage that this process asks for.
 
 Each stage answers with the longest boundary that it holds under a lease. Where they differ, the stages that hold more
 are asked again with the shortest as their limit; the common boundary can only be below it, so this ends at the longest
@@ -116,6 +116,14 @@ class Lookup:
         for stage in higher:
             self._clients[stage].release(self.ready.pop(stage).lease, SUBMIT_SECONDS)
             self._ask(stage, low)
+
+    def lower(self, limit_token: int) -> None:
+        """Asks again, for no more than that: others have less."""
+        for stage, ready in list(self.ready.items()):
+            self._clients[stage].release(ready.lease, SUBMIT_SECONDS)
+            self.ready.pop(stage)
+            self._ask(stage, limit_token)
+        self.boundary = None
 
     def _end(self, boundary: int) -> None:
         self.drop()

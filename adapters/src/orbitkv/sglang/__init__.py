@@ -1,0 +1,1 @@
+"""OrbitKV as SGLang's external cache linker and as a HiCache storage backend. Nothing here imports SGLang by itself."""
