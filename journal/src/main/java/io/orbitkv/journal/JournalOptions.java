@@ -28,7 +28,7 @@ public record JournalOptions(
 
   public static final JournalOptions DEFAULT =
       new JournalOptions(
-          256 * MIB,
+          64 * MIB,
           Duration.ofHours(24),
           64 * MIB,
           4 * MIB,

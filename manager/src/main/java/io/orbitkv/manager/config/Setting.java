@@ -41,7 +41,7 @@ public enum Setting {
       "WHEN",
       "100ms",
       "What a power cut may take: batch (nothing told), a time between flushes, or none."),
-  JOURNAL_PART_SIZE(Group.JOURNAL, "SIZE", "256mb", "A part is closed before it exceeds this."),
+  JOURNAL_PART_SIZE(Group.JOURNAL, "SIZE", "64mb", "A part is closed before it exceeds this."),
   JOURNAL_PART_AGE(Group.JOURNAL, "TIME", "24h", "A part is closed when it is this old."),
   JOURNAL_MISS_KEYS(
       Group.JOURNAL, "N", "64", "Missing keys per group that a fact lists, for replay --why."),
