@@ -94,15 +94,17 @@ final class PublishDecisions {
         new PublishPlan(
             host, session.namespace(), groupIndex, session.shard, command.keys(), extentBytes);
     plan.decide();
+    boolean evicted = false;
     do {
       if (plan.needsVictims()) {
+        evicted = true;
         host.emit(
             new BlocksEvicted(
                 plan.takeVictimIds(), EvictionCause.CAPACITY, session.id, command.request()));
       }
     } while (!plan.allocate());
     if (plan.stored() == 0) {
-      host.reply(command.replyTo(), published(command, plan.outcomes(), 0));
+      host.reply(command.replyTo(), nothingStored(command, plan.outcomes(), evicted));
     } else {
       begin(command, session, groupIndex, layout, plan, extentBytes);
     }
@@ -213,7 +215,14 @@ final class PublishDecisions {
         published(publish.command(), publish.outcomes(), publish.copy().bytes()));
   }
 
-  private Reply published(Publish command, byte[] outcomes, long bytes) {
+  /** A refusal only if nothing changed: room that lies in pieces is found out by evicting. */
+  private Reply nothingStored(Publish command, byte[] outcomes, boolean evicted) {
+    Reply.Published published = published(command, outcomes, 0);
+    Refused why = published.why();
+    return why != null && published.refused() == outcomes.length && !evicted ? why : published;
+  }
+
+  private Reply.Published published(Publish command, byte[] outcomes, long bytes) {
     int[] counts = new int[PublishOutcome.values().length];
     for (byte outcome : outcomes) {
       counts[outcome]++;
@@ -227,9 +236,6 @@ final class PublishDecisions {
               "no room for %d of %d blocks, and nothing to evict"
                   .formatted(refused, outcomes.length));
       host.noteRefusal(command, why);
-    }
-    if (why != null && refused == outcomes.length) {
-      return why;
     }
     return new Reply.Published(
         counts[PublishOutcome.STORED.code()],

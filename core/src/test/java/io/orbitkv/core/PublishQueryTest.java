@@ -13,6 +13,9 @@ import io.orbitkv.state.HostEvent.RequestRefused;
 import io.orbitkv.state.HostEvent.SessionRole;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.Keys;
+import io.orbitkv.state.identity.GroupSpec;
+import io.orbitkv.state.identity.RecoveryRule;
+import io.orbitkv.state.identity.StateComponent;
 import io.orbitkv.state.identity.StateFormat;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -243,5 +246,32 @@ class PublishQueryTest {
     loop.publishNow(one, "p", keys("a"));
     loop.query(two, "q", QueryMode.LEASE, keys("a")).last(Reply.Missed.class);
     assertEquals(RefusalCode.NO_BUFFERS, loop.publish(two, "p", 0, keys("a")).refusal());
+  }
+
+  @Test
+  void shouldNotCallItARefusalWhenRoomInPiecesCostBlocks() {
+    long session = loop.open("engine", buffers);
+    loop.publishNow(session, "p", keys("abcdefgh"));
+    for (String odd : List.of("b", "d", "f", "h")) {
+      loop.lease(session, "q", keys(odd));
+    }
+    int layerBytes = 200;
+    GroupSpec wide =
+        new GroupSpec(
+            0,
+            StateComponent.ATTENTION_KV,
+            Formats.PAGE,
+            new RecoveryRule.Prefix(),
+            false,
+            (long) Formats.LAYERS * layerBytes);
+    FakeBuffers pages = FakeBuffers.of(1, Formats.LAYERS, TestLoop.BLOCKS, layerBytes);
+    long other =
+        loop.register("other", "wide", Formats.of(wide), 0, 1, SessionRole.LOAD, pages)
+            .last(Reply.Registered.class)
+            .sessionId();
+    Reply.Published published = loop.publish(other, "p", 0, keys("z")).last(Reply.Published.class);
+    assertEquals(0, published.stored());
+    assertEquals(1, published.refused());
+    assertEquals(4, loop.state.sealedBlocks(), "the blocks that were not leased were evicted");
   }
 }

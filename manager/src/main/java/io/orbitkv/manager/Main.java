@@ -6,6 +6,7 @@ import io.orbitkv.manager.cli.CompletionCommand;
 import io.orbitkv.manager.cli.DoctorCommand;
 import io.orbitkv.manager.cli.EvictCommand;
 import io.orbitkv.manager.cli.ExitCode;
+import io.orbitkv.manager.cli.ExtraCommands;
 import io.orbitkv.manager.cli.Failure;
 import io.orbitkv.manager.cli.InstancesCommand;
 import io.orbitkv.manager.cli.LeasesCommand;
@@ -17,6 +18,7 @@ import io.orbitkv.manager.cli.StatusCommand;
 import io.orbitkv.manager.cli.VersionCommand;
 import io.orbitkv.manager.demo.DemoCommand;
 import java.io.PrintWriter;
+import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -73,6 +75,8 @@ public final class Main implements Runnable {
   /** The whole command line, also for tests and for generating the shell completion. */
   public static CommandLine commandLine() {
     CommandLine root = new CommandLine(new Main());
+    ServiceLoader.load(ExtraCommands.class)
+        .forEach(extra -> extra.commands().forEach(root::addSubcommand));
     ManagerCommand.addOptions(subcommand(root, "manager"));
     root.getSubcommands()
         .values()

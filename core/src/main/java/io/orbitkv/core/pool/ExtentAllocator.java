@@ -22,9 +22,10 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * Waste inside an extent is below one granule; waste between extents is what {@link
- * #fragmentation()} reports. Owned by the manager loop; not thread-safe.
+ * #fragmentation()} reports. Owned by the manager loop; not thread-safe. Not final, so that the
+ * simulator can plant books that lie.
  */
-public final class ExtentAllocator {
+public class ExtentAllocator {
   /** Every offset and size is a multiple of this. 2^31 granules of 512 B bound a pool at 1 TiB. */
   public static final int GRANULE_BYTES = 512;
 

@@ -1,0 +1,34 @@
+package io.orbitkv.chaos.sim;
+
+/** What a simulation holds against the Manager; each is told apart so that shrinking keeps it. */
+public enum Rule {
+  PAGE_CONTENT("a restored page is what was published under its key in its namespace"),
+  STALE_CONTENT("a lease reads no bytes that were replaced or dropped before it was granted"),
+  LEASE_KEYS("a lease holds the blocks of the keys that were asked for"),
+  BOUNDARY("a query finds what is sealed, no more and no less"),
+  SEALED("nothing is found before every shard has published its slice"),
+  LEASE_HELD("what is leased can be restored until the lease ends"),
+  STALE_HANDLE("a session or lease that has ended is refused"),
+  TOLD_BEFORE_FACT("nobody is told of anything before its fact is in the journal"),
+  REFUSAL_CHANGES("a refusal changes nothing"),
+  ANSWERED_ONCE("every request is answered, once"),
+  FAILED_WITHOUT_FAULT("nothing fails or is cancelled unless something was broken or cancelled"),
+  FREED_MEMORY("no copy touches an extent that has been freed"),
+  UNMAPPED_PAGES("no copy touches pages that were given back"),
+  JOURNAL_FULL("nothing begins while the journal has no room"),
+  FOLD("the live state is the fold of the journal, also after the codec"),
+  INVARIANT("every invariant of the state and of the pool's books holds"),
+  RESTS("the loop comes to rest"),
+  DRAINS("budgets, leases, tickets and extents return to zero");
+
+  private final String text;
+
+  Rule(String text) {
+    this.text = text;
+  }
+
+  /** The rule as a sentence. */
+  public String text() {
+    return text;
+  }
+}
