@@ -104,7 +104,7 @@ public final class Schedules {
           from += size;
         }
       }
-      if (size == 1 && kept.size() == before || shrinking.timeIsUp()) {
+      if ((size == 1 && kept.size() == before) || shrinking.timeIsUp()) {
         return shrinking.best;
       }
     }

@@ -35,6 +35,10 @@ final class SimPages implements EngineBuffers {
   private final MemorySegment memory;
   private final HostBuffers buffers;
   private final BitSet[] busy;
+
+  /** Copies take the way of those that are larger than the caches, whatever their size. */
+  private final boolean streamed;
+
   private boolean closed;
   private boolean abandoned;
 
@@ -67,7 +71,9 @@ final class SimPages implements EngineBuffers {
     this.memory = arena.allocate(at, 8);
     this.buffers =
         Objects.requireNonNull(
-            HostBuffers.describe(List.of(memory), layers, () -> {}).buffers(), "layers");
+            HostBuffers.describe(List.of(memory), layers, draws.oneIn(2), () -> {}).buffers(),
+            "layers");
+    this.streamed = draws.oneIn(2);
     this.busy = new BitSet[model.groups().size()];
     for (int g = 0; g < busy.length; g++) {
       busy[g] = new BitSet(BLOCKS);
@@ -169,9 +175,14 @@ final class SimPages implements EngineBuffers {
 
   @Override
   public long gather(
-      GroupLayout layout, int layerIndex, int block, MemorySegment pool, long extentOffset) {
+      GroupLayout layout,
+      int layerIndex,
+      int block,
+      MemorySegment pool,
+      long extentOffset,
+      boolean streaming) {
     before(layout, extentOffset);
-    long sum = buffers.gather(layout, layerIndex, block, pool, extentOffset);
+    long sum = buffers.gather(layout, layerIndex, block, pool, extentOffset, streaming || streamed);
     watcher.moved();
     before(layout, extentOffset);
     return sum;
@@ -184,9 +195,11 @@ final class SimPages implements EngineBuffers {
       int block,
       MemorySegment pool,
       long extentOffset,
-      boolean verify) {
+      boolean verify,
+      boolean streaming) {
     before(layout, extentOffset);
-    long sum = buffers.scatter(layout, layerIndex, block, pool, extentOffset, verify);
+    long sum = buffers.scatter(
+            layout, layerIndex, block, pool, extentOffset, verify, streaming || streamed);
     watcher.moved();
     before(layout, extentOffset);
     return sum;
