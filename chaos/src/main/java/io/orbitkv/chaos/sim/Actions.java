@@ -41,7 +41,9 @@ final class Actions {
         }
       }
       case PUBLISH -> {
-        if (draws.oneIn(3)) {
+        if (!engine.current.containsKey(SessionRole.LOAD)) {
+          register(engine, draws);
+        } else if (draws.oneIn(3)) {
           publish(engine, engine.withPages(draws), draws);
         } else {
           publishPrompt(engine.deployment, draws);
@@ -53,6 +55,8 @@ final class Actions {
         LeaseView lease = someLease(engine.deployment, draws, false);
         if (session != null && lease != null) {
           restore(session, lease, draws);
+        } else {
+          query(engine, session, draws);
         }
       }
       case RELEASE -> {

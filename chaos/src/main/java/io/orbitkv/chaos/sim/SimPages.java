@@ -198,7 +198,8 @@ final class SimPages implements EngineBuffers {
       boolean verify,
       boolean streaming) {
     before(layout, extentOffset);
-    long sum = buffers.scatter(
+    long sum =
+        buffers.scatter(
             layout, layerIndex, block, pool, extentOffset, verify, streaming || streamed);
     watcher.moved();
     before(layout, extentOffset);

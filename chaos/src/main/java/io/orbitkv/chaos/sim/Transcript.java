@@ -42,6 +42,7 @@ final class Transcript {
       case Reply.Ready ready ->
           "lease %d up to token %d %s"
               .formatted(ready.leaseId(), ready.boundaryToken(), ready.ranges());
+      case Reply.Discovered found -> "boundaries " + found.boundaries();
       case Reply.Missed missed -> missed.expired() ? "missed, expired" : "missed";
       case Reply.Published published ->
           "%d stored, %d already, %d elsewhere, %d refused"

@@ -73,8 +73,11 @@ class SimulationTest {
       Schedules.run(seed, STEPS, null, null, once);
       Schedules.run(seed, STEPS, null, null, again);
     }
-    assertEquals(once, again);
     assertFalse(once.isEmpty());
+    for (int i = 0; i < once.size(); i++) {
+      assertEquals(once.get(i), again.get(i), "line " + i);
+    }
+    assertEquals(once.size(), again.size());
   }
 
   @Test
