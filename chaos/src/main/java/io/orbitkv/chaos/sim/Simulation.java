@@ -172,7 +172,7 @@ final class Simulation implements AutoCloseable {
             planted.log(log),
             clock,
             source,
-            world.config().eviction().create(world.config().poolBytes()),
+            world.config().eviction().create(),
             books,
             memory,
             copies,
