@@ -23,7 +23,9 @@ import io.orbitkv.manager.metrics.LatencyHistogram;
 import io.orbitkv.state.HostState;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
@@ -154,10 +156,18 @@ public final class Daemon implements AutoCloseable {
       };
     } catch (IOException failed) {
       throw new StartFailure(
-          "the journal in %s cannot be opened: %s".formatted(dir, failed),
+          "the journal in %s cannot be opened: %s".formatted(dir, reason(failed)),
           "choose a directory that this user can write, with --journal",
           failed);
     }
+  }
+
+  private static String reason(IOException failed) {
+    return switch (failed) {
+      case NoSuchFileException missing -> missing.getFile() + " cannot be made";
+      case AccessDeniedException denied -> denied.getFile() + " is not this user's to write";
+      default -> failed.toString();
+    };
   }
 
   private static PinnedPool mapPool(DaemonConfig config, long firstGeneration) throws StartFailure {

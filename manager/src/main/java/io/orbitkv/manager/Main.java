@@ -26,6 +26,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The {@code orbitkv} command line. Each command is a class of {@code io.orbitkv.manager.cli}, a
@@ -83,6 +84,7 @@ public final class Main implements Runnable {
         .forEach(each -> each.getCommandSpec().versionProvider(new VersionCommand.Provider()));
     root.setCaseInsensitiveEnumValuesAllowed(true);
     root.setUsageHelpAutoWidth(true);
+    root.setParameterExceptionHandler(Main::wrongUsage);
     root.setExecutionExceptionHandler(
         (thrown, command, parsed) -> {
           PrintWriter err = command.getErr();
@@ -96,6 +98,20 @@ public final class Main implements Runnable {
           throw thrown;
         });
     return root;
+  }
+
+  /** What is wrong in one line, and where the usage is told; a list of commands comes at once. */
+  private static int wrongUsage(ParameterException wrong, String[] args) {
+    CommandLine command = wrong.getCommandLine();
+    PrintWriter err = command.getErr();
+    err.println("orbitkv: " + wrong.getMessage());
+    UnmatchedArgumentException.printSuggestions(wrong, err);
+    if (command.getSubcommands().isEmpty()) {
+      err.printf("  '%s --help' tells the usage%n", command.getCommandSpec().qualifiedName());
+    } else {
+      command.usage(err);
+    }
+    return ExitCode.USAGE;
   }
 
   private static CommandSpec subcommand(CommandLine root, String name) {

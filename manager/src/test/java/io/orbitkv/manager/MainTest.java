@@ -46,6 +46,14 @@ class MainTest {
   }
 
   @Test
+  void shouldSayWhatIsWrongInAFewLines() {
+    assertEquals(2, root.execute("replay", "--diff", "1"));
+    assertTrue(err.toString().startsWith("orbitkv: "), err.toString());
+    assertTrue(err.toString().contains("'orbitkv replay --help' tells"), err.toString());
+    assertTrue(err.toString().lines().count() <= 3, err.toString());
+  }
+
+  @Test
   void shouldGenerateTheBashCompletion() {
     assertEquals(0, root.execute("completion", "bash"));
     assertTrue(out.toString().contains("complete -F _complete_orbitkv"), out.toString());

@@ -28,8 +28,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     footer = {
       "",
-      "The pool's size and the journal's directory are those that 'orbitkv manager' would use:",
-      "set ORBITKV_POOL_SIZE, ORBITKV_JOURNAL or ORBITKV_CONFIG.",
+      "The pool's size and the journal's directory are those that 'orbitkv manager' would use:"
+          + " set ORBITKV_POOL_SIZE, ORBITKV_JOURNAL or ORBITKV_CONFIG.",
     },
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:a Manager can run here", "1:something that it needs is missing"})

@@ -33,8 +33,8 @@ import picocli.CommandLine.Spec;
         "orbitkv manager [--socket PATH] [--pool-size SIZE] [--journal DIR] [OPTION...]",
     footer = {
       "",
-      "Every option has a variable (--pool-size is ORBITKV_POOL_SIZE) and a key of the same name",
-      "in the TOML file given by --config or ORBITKV_CONFIG (pool-size = \"4gb\").",
+      "Every option has a variable (--pool-size is ORBITKV_POOL_SIZE) and a key of the same"
+          + " name in the TOML file given by --config or ORBITKV_CONFIG (pool-size = \"4gb\").",
       "A flag goes before a variable, a variable before the file, the file before the default.",
       "Sizes are powers of 1024: 512mb, 4gb, 4gib. Times: 50us, 250ms, 5s, 30m, 12h, 7d.",
       "",

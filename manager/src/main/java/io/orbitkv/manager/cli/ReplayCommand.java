@@ -41,16 +41,16 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     footerHeading = "%n",
     footer = {
-      "Without a question it prints a summary. The journal may be live, copied, torn at its end,",
-      "or cut at its head by retention; it is never written to.",
+      "Without a question it prints a summary. The journal may be live, copied, torn at its end,"
+          + " or cut at its head by retention; it is never written to.",
       "",
-      "INDEX|TIME is a fact's position (4711), a time (2026-11-30T12:00:01Z, 12:00:01 of the",
-      "journal's last day), or a time before the journal's end (-90s, -5m, -2h, -1d).",
+      "INDEX|TIME is a fact's position (4711), a time (2026-11-30T12:00:01Z, 12:00:01 of the"
+          + " journal's last day), or a time before the journal's end (-90s, -5m, -2h, -1d).",
       "",
       "Exit codes:",
       "  0  done; --verify: everything is equal; --leaks: nothing is overdue",
-      "  1  no such journal, request, block or moment; damage that ended the fold; --verify: something",
-      "     differs; --leaks: something is overdue",
+      "  1  no such journal, request, block or moment; damage that ended the fold;",
+      "     --verify: something differs; --leaks: something is overdue",
       "  2  wrong usage",
     })
 public final class ReplayCommand implements Callable<Integer> {

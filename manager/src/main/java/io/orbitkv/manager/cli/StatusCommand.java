@@ -2,6 +2,7 @@ package io.orbitkv.manager.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.orbitkv.manager.config.Quantity;
+import io.orbitkv.manager.replay.Words;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -49,38 +50,38 @@ public final class StatusCommand implements Callable<Integer> {
     line(
         out,
         "pool",
-        "%s of %s used in %d extents, fragmentation %.1f %%, %s eviction"
+        "%s of %s used in %s, fragmentation %.1f %%, %s eviction"
             .formatted(
                 bytes(pool, "usedBytes"),
                 bytes(pool, "bytes"),
-                pool.path("extents").asLong(),
+                count(pool, "extents", "extent"),
                 100 * pool.path("fragmentation").asDouble(),
                 answer.path("eviction").asText()));
     line(out, "", pool.path("memory").asText());
     line(
         out,
         "blocks",
-        "%d sealed, %d on their way"
+        "%,d sealed, %,d on their way"
             .formatted(
                 blocks.path("sealed").asLong(),
                 blocks.path("live").asLong() - blocks.path("sealed").asLong()));
     line(
         out,
         "engines",
-        "%d instances, %d sessions, %d namespaces"
+        "%s, %s, %s"
             .formatted(
-                answer.path("instances").asLong(),
-                answer.path("sessions").asLong(),
-                answer.path("namespaces").asLong()));
+                count(answer, "instances", "instance"),
+                count(answer, "sessions", "session"),
+                count(answer, "namespaces", "namespace")));
     line(
         out,
         "work",
-        "%d leases, %d tickets, %d publishes, %d restores"
+        "%s, %s, %s, %s"
             .formatted(
-                answer.path("leases").asLong(),
-                answer.path("tickets").asLong(),
-                answer.path("publishes").asLong(),
-                answer.path("restores").asLong()));
+                count(answer, "leases", "lease"),
+                count(answer, "tickets", "ticket"),
+                count(answer, "publishes", "publish"),
+                count(answer, "restores", "restore")));
     line(
         out,
         "budget",
@@ -88,11 +89,11 @@ public final class StatusCommand implements Callable<Integer> {
     line(
         out,
         "journal",
-        "position %d, %s in %d parts, checkpoint at %d%s"
+        "position %,d, %s in %s, checkpoint at %,d%s"
             .formatted(
                 journal.path("position").asLong(),
                 bytes(journal, "totalBytes"),
-                journal.path("parts").asInt(),
+                count(journal, "parts", "part"),
                 journal.path("checkpointPosition").asLong(),
                 journal.path("hasRoom").asBoolean() ? "" : ", NO ROOM"));
     line(out, "", journal.path("dir").asText());
@@ -101,6 +102,10 @@ public final class StatusCommand implements Callable<Integer> {
 
   private static void line(PrintWriter out, String title, String text) {
     out.printf("%-9s%s%n", title, text);
+  }
+
+  private static String count(JsonNode node, String field, String noun) {
+    return Words.count(node.path(field).asLong(), noun);
   }
 
   private static String bytes(JsonNode node, String field) {

@@ -21,7 +21,8 @@ record HttpAnswer(int status, String contentType, byte[] body) {
   /** A JSON object. */
   static HttpAnswer json(int status, ObjectNode body) {
     try {
-      return new HttpAnswer(status, "application/json", JSON.writeValueAsBytes(body));
+      String text = JSON.writeValueAsString(body) + "\n";
+      return new HttpAnswer(status, "application/json", text.getBytes(StandardCharsets.UTF_8));
     } catch (JsonProcessingException impossible) {
       throw new IllegalStateException(impossible);
     }
