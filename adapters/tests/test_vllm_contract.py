@@ -120,6 +120,11 @@ class StartTest(unittest.TestCase):
         self.assert_start_fails(BadSetting, "--mamba-cache-mode align", config(), cache(MambaSpec(16, "none")))
         self.assert_start_fails(BadSetting, "no KV cache groups", config(), cache())
 
+    def test_with_ranks_on_several_hosts(self) -> None:
+        far = config()
+        far.parallel_config.nnodes = 2
+        self.assert_start_fails(BadSetting, "several hosts", far, cache(FullAttentionSpec(16)))
+
     def test_without_the_cache_s_configuration(self) -> None:
         with vllm_stub.installed("a") as module, self.assertRaisesRegex(BadSetting, "too old"):
             module.OrbitKVConnector(config(), KVConnectorRole.WORKER)

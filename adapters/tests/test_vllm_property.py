@@ -137,6 +137,9 @@ class VllmPropertyTest(unittest.TestCase):
             self.assertEqual([], engine.wrong)
             self.assertGreater(engine.done, 10)
             self.assertGreater(engine.restored_requests, 3)
+            self.assertEqual(bool(engine.events), scenario.version != "older")
+            for event in engine.events:
+                self.assertEqual(len(event.token_ids), len(event.block_hashes) * event.block_size)
             self.assertEqual(scenario.blocks - 1, len(engine.free), "blocks that were not freed")
             self._assert_nothing_held(engine)
         finally:
@@ -147,6 +150,31 @@ class VllmPropertyTest(unittest.TestCase):
                 f"{engine.parked} parked, {len(engine.events)} events",
                 file=sys.stderr,
             )
+
+    def test_no_other_lookup_is_admitted_before_a_restored_request_computes(self) -> None:
+        scenario = SCENARIOS[1]
+        with vllm_stub.installed(scenario.version) as module:
+            engine = Engine(scenario, module, self.daemon.socket_path, f"deferral-{self.seed}", random.Random(self.seed))
+            self.addCleanup(engine.close)
+            prompt = [index % 4 for index in range(40)]
+            engine.add(Req("first", list(prompt), 41))
+            while not engine.idle:
+                engine.step()
+            # This engine's own prefix cache forgets; the Manager does not.
+            engine.cached.clear()
+            names = ("second", "third", "fourth")
+            for name in names:
+                engine.add(Req(name, list(prompt), 41))
+            restored: list[str] = []
+            deadline = time.monotonic() + 20
+            while not engine.idle and time.monotonic() < deadline:
+                engine.step()
+                admitted = [req.request_id for req in engine.remote + engine.waiting if req.restored_tokens]
+                self.assertLessEqual(len(admitted), 1)
+                restored += [name for name in admitted if name not in restored]
+                engine.cached.clear()
+            self.assertEqual(sorted(names), sorted(restored))
+            self.assertEqual((4, [], True), (engine.done, engine.wrong, engine.parked > 0))
 
     def _assert_nothing_held(self, engine: Engine) -> None:
         """Every lease, ticket and request has gone back."""

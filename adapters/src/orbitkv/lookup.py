@@ -54,13 +54,14 @@ class Lookup:
 
     def _ask(self, stage: int, limit_token: int) -> None:
         remaining = max(1, int((self._deadline - time.monotonic()) * 1000))
+        limits = self._clients[stage].limits
         self._pending[stage] = self._clients[stage].start_query(
             self.start_token,
             self._keys(limit_token),
             limit_token=limit_token,
             request=self._name,
             wait=True,
-            ticket_millis=min(remaining, 60_000),
+            ticket_millis=min(remaining, limits.max_ticket_millis) if limits is not None else remaining,
             timeout_seconds=SUBMIT_SECONDS,
         )
 

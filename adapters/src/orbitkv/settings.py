@@ -46,7 +46,7 @@ class Settings:
     """After this a restore is cancelled and the request recomputes."""
     drain_timeout_ms: int = 60_000
     """After this an engine ends itself rather than use pages that a hung Manager may still touch."""
-    max_pending_saves: int = 32
+    max_pending_saves: int = 16
     """Publishes under way per worker; what comes beyond is not saved."""
 
     @staticmethod

@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 MAX_ROUNDS = 32
 """How often ranks may lower their boundary in one lookup before it counts as a miss."""
+MAX_KEYS = 3_900
+"""Pages of one lookup: what a slot of the channel holds of them for four pools at their keys' longest."""
 SUBMIT_SECONDS = 0.05
 MAX_KEPT_BATCHES = 64
 """Load batches that a late waiter may still ask about."""
@@ -194,9 +196,15 @@ class LinkerCore:
         self._swept = time.monotonic()
         self.layer_done_counter = LayerCounter()
         self.counters: dict[str, int] = {}
+        self._warned: set[str] = set()
 
     def _count(self, name: str, amount: int = 1) -> None:
         self.counters[name] = self.counters.get(name, 0) + amount
+
+    def _warn(self, what: str, message: str) -> None:
+        if what not in self._warned:
+            self._warned.add(what)
+            logger.warning("OrbitKV: %s: nothing is restored", message)
 
     # Lookups.
 
@@ -249,7 +257,12 @@ class LinkerCore:
         by_name = {str(transfer.name): transfer for transfer in transfers}
         if KV not in by_name or not set(by_name) <= set(self._pools):
             return None
-        keys = [key_bytes(key) for key in by_name[KV].keys or ()]
+        for name, transfer in by_name.items():
+            window = self._pools[name].window_tokens
+            if window is not None and len(transfer.keys or ()) > -(-window // self._page_size):
+                self._warn("window", f"SGLang asks for more pages of pool {name} than its window of {window} tokens has")
+                return None
+        keys = [key_bytes(key) for key in by_name[KV].keys or ()][:MAX_KEYS]
         others = {key_bytes(key) for transfer in transfers for key in transfer.keys or ()}
         return keys if keys and others <= set(keys) else None
 

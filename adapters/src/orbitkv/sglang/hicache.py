@@ -33,6 +33,8 @@ else:
 
 logger = logging.getLogger(__name__)
 
+MAX_KEYS = 15_000
+"""Keys of one question: what a slot of the channel holds at their longest."""
 STAGED_PAGES = 128
 """Pages of one call; longer calls are split."""
 SECONDS = 5.0
@@ -143,7 +145,8 @@ class OrbitKVHiCache(HiCacheStorage):
         """How many of the keys, from the first on, are there."""
 
         def discover(client: OrbitClient) -> int:
-            found = client.discover(0, {0: [key_bytes(key) for key in keys]}, timeout_seconds=SECONDS)
+            asked = [key_bytes(key) for key in keys[:MAX_KEYS]]
+            found = client.discover(0, {0: asked}, timeout_seconds=SECONDS)
             return found.boundary_token // self._page_size if isinstance(found, Discovered) else 0
 
         return self._guarded(0, discover) if keys else 0
@@ -182,6 +185,7 @@ class OrbitKVHiCache(HiCacheStorage):
         transfer = self._transfer(client, pending, count)
         transfer.wait()
         if not transfer.good:
+            client.release(answer.lease, SECONDS)
             return [False] * len(keys)
         for page in range(count):
             self._copy(page, places[page], to_staging=False)

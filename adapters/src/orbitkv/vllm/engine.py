@@ -173,6 +173,8 @@ def shape_of(vllm_config: object, kv_cache_config: object, settings: Settings) -
     context = optional(parallel, "decode_context_parallel_size", int, 1) * optional(
         parallel, "prefill_context_parallel_size", int, 1
     )
+    if optional(parallel, "nnodes", int, 1) > 1:
+        raise BadSetting("the ranks of this engine are on several hosts: OrbitKV serves those of one host")
     rank = optional(parallel, "rank", int, 0) % (tensor * pipeline)
     found = cast("Sequence[object]", getattr(kv_cache_config, "kv_cache_groups", ()))
     groups = tuple(_group(index, group, context) for index, group in enumerate(found))

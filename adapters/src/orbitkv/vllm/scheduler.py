@@ -144,7 +144,8 @@ class SchedulerSide:
                 self._settings.lookup_timeout_ms,
             )
         boundary = lookup.advance(self._settings.lookup_inline_ms / 1000)
-        if boundary is None:
+        if boundary is None or self._admitted:
+            # Also one that was asked before the restore was admitted.
             return None, False
         found = boundary - num_computed_tokens
         return found, found > 0 and self._settings.load_mode != LAYERWISE
