@@ -63,7 +63,7 @@ final class Demo {
     try (ManagerProcess manager = ManagerProcess.start(dir, flags, List.of())) {
       journal = manager.journal();
       say(
-          "  Manager   process %d: %d MiB of pool, room for %,d of the workload's %,d blocks"
+          "  Manager   process %d: %d MiB of pool, room for %,d blocks; the workload has %,d"
               .formatted(
                   manager.pid(),
                   POOL_BYTES >> 20,

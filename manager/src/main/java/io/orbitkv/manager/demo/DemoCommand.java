@@ -25,8 +25,8 @@ import picocli.CommandLine.Spec;
     subcommands = DemoEngineCommand.class,
     footer = {
       "",
-      "Needs nothing and takes less than a minute. It leaves a journal and a report page in a",
-      "temporary folder, or in --keep DIR.",
+      "Needs nothing and takes less than a minute. It leaves a journal and a report page in a"
+          + " temporary folder, or in --keep DIR.",
     })
 public final class DemoCommand implements Callable<Integer> {
   /** A socket's path may have 107 bytes. */
