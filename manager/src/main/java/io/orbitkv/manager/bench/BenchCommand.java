@@ -15,6 +15,7 @@ import picocli.CommandLine.Spec;
       IpcBenchCommand.class,
       JournalBenchCommand.class,
       PoolBenchCommand.class,
+      SsdBenchCommand.class,
       TraceBenchCommand.class,
       PongCommand.class,
     },

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A folder that is deleted when it is closed, or when the process ends first, unless it is kept.
@@ -32,13 +33,27 @@ public final class ScratchDir implements AutoCloseable {
    * @throws Failure if it cannot be made
    */
   public static ScratchDir create(String prefix) {
+    Path parent = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
+    boolean tooLong = parent.toString().length() > 60;
+    return createIn(tooLong ? Path.of("/tmp") : parent, prefix);
+  }
+
+  /**
+   * Makes one in a folder.
+   *
+   * @param parent null for where temporary folders are
+   * @throws Failure if it cannot be made
+   */
+  public static ScratchDir create(@Nullable Path parent, String prefix) {
+    return parent == null ? create(prefix) : createIn(parent, prefix);
+  }
+
+  private static ScratchDir createIn(Path parent, String prefix) {
     if (Children.stopping()) {
       throw new Failure("the process is ending", "");
     }
     try {
-      Path parent = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
-      boolean tooLong = parent.toString().length() > 60;
-      return new ScratchDir(Files.createTempDirectory(tooLong ? Path.of("/tmp") : parent, prefix));
+      return new ScratchDir(Files.createTempDirectory(parent, prefix));
     } catch (IOException failed) {
       throw new Failure(
           "cannot make a temporary folder: " + failed.getMessage(),

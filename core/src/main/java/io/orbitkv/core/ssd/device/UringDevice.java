@@ -126,7 +126,7 @@ public final class UringDevice implements SsdDevice {
   /**
    * Registers the next piece of the pool.
    *
-   * @return whether there may be another one
+   * @return whether it did; false if all is registered or the rest is refused
    */
   public boolean registerNext() {
     int next = registeredPieces;
@@ -138,10 +138,11 @@ public final class UringDevice implements SsdDevice {
     try {
       ring.registerBuffer(next, piece);
       registeredPieces = next + 1;
+      return true;
     } catch (NativeException refused) {
       refuseRegistration(refused);
+      return false;
     }
-    return mayRegister && registeredBytes() < pool.byteSize();
   }
 
   @Override
