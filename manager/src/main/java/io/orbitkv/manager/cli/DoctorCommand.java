@@ -10,6 +10,7 @@ import io.orbitkv.manager.doctor.Doctor;
 import io.orbitkv.manager.doctor.Finding;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +49,12 @@ public final class DoctorCommand implements Callable<Integer> {
   private String mooncake = "libtransfer_engine.so";
 
   @Option(
+      names = "--ssd-cache-path",
+      paramLabel = "PATH",
+      description = "A file or folder of an SSD tier to try, repeatable; none by default.")
+  private List<Path> ssdPaths = new ArrayList<>();
+
+  @Option(
       names = "--etcd-endpoints",
       paramLabel = "HOST:PORT",
       split = ",",
@@ -60,7 +67,8 @@ public final class DoctorCommand implements Callable<Integer> {
     try {
       DaemonConfig config = DaemonConfig.of(Settings.resolve(Map.of(), System.getenv()));
       findings =
-          new Doctor(config.journalDir(), config.host().poolBytes(), mooncake, etcd).examine();
+          new Doctor(config.journalDir(), config.host().poolBytes(), ssdPaths, mooncake, etcd)
+              .examine();
     } catch (BadSetting wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     } catch (IOException unreadable) {

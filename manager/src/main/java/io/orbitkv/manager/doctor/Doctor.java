@@ -29,19 +29,26 @@ public final class Doctor {
 
   private final Path journalDir;
   private final long poolBytes;
+  private final List<Path> ssdPaths;
   private final String mooncakeLibrary;
   private final List<String> etcdEndpoints;
   private final List<Finding> findings = new ArrayList<>();
 
   /**
    * @param poolBytes what the pool is to be, for comparing with limits
+   * @param ssdPaths files or folders of an SSD tier; empty if there is to be none
    * @param mooncakeLibrary a path or file name
    * @param etcdEndpoints HOST:PORT each; empty if none is to be used
    */
   public Doctor(
-      Path journalDir, long poolBytes, String mooncakeLibrary, List<String> etcdEndpoints) {
+      Path journalDir,
+      long poolBytes,
+      List<Path> ssdPaths,
+      String mooncakeLibrary,
+      List<String> etcdEndpoints) {
     this.journalDir = journalDir;
     this.poolBytes = poolBytes;
+    this.ssdPaths = List.copyOf(ssdPaths);
     this.mooncakeLibrary = mooncakeLibrary;
     this.etcdEndpoints = List.copyOf(etcdEndpoints);
   }
@@ -66,9 +73,10 @@ public final class Doctor {
     sharedMemory(host);
     temporaryFolder();
     journalDisk();
-    optional("io_uring", host.ioUring());
-    optional("gpu", host.cuda());
-    optional("mooncake", HostFacts.mooncake(mooncakeLibrary));
+    optional("io_uring", host.ioUring(), "; an SSD tier would use pread and pwrite");
+    ssdPaths.forEach(path -> findings.add(SsdCheck.of(path)));
+    optional("gpu", host.cuda(), "; not used yet");
+    optional("mooncake", HostFacts.mooncake(mooncakeLibrary), "; not used yet");
     etcd();
     return List.copyOf(findings);
   }
@@ -229,11 +237,11 @@ public final class Doctor {
     }
   }
 
-  private void optional(String name, Probe probe) {
+  private void optional(String name, Probe probe, String consequence) {
     findings.add(
         probe.present()
             ? Finding.ok(name, probe.detail())
-            : Finding.warn(name, probe.detail() + "; not used yet", probe.remedy()));
+            : Finding.warn(name, probe.detail() + consequence, probe.remedy()));
   }
 
   private void etcd() {

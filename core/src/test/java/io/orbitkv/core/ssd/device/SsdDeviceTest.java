@@ -229,7 +229,7 @@ class SsdDeviceTest {
         assertTrue(device.read(0, 0, offset, 8192, 2));
         assertEquals(2, ended(device, 2).stream().filter(each -> each.endsWith(":8192")).count());
       }
-      device.await(WAIT_NANOS); // Nothing is in flight: registers instead of sleeping.
+      device.await(1_000_000); // Nothing is in flight: registers instead of sleeping.
     }
     assertFalse(device.registerNext());
   }
