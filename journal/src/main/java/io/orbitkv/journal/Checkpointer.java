@@ -2,6 +2,7 @@ package io.orbitkv.journal;
 
 import io.orbitkv.state.HostState;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
@@ -10,9 +11,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a checkpoint whenever a part is complete, by folding the part onto the checkpoint before
- * it, and then deletes what the retention no longer wants. It works from the files alone, on a
- * thread of its own, so the loop never waits for it and the live state is never shared.
+ * Makes a checkpoint whenever a part is complete, and inside a part whenever enough facts lie
+ * behind the last checkpoint, by folding them onto that one; then deletes what the retention no
+ * longer wants. It works from the files alone, on a thread of its own, so the loop never waits for
+ * it and the live state is never shared.
+ *
+ * <p>What a start folds is bounded by this: the facts between two checkpoints, and those that were
+ * appended while the later one was being made. A checkpoint costs as much as there are blocks, so
+ * with many of them the distance grows to half as many facts as blocks.
  */
 final class Checkpointer implements JournalKeeper.RollListener {
   /**
@@ -25,25 +31,42 @@ final class Checkpointer implements JournalKeeper.RollListener {
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long CLOSE_MILLIS = 10_000;
 
+  /** How often a full disk is looked at. */
+  private static final long FULL_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+  private static final long FULL_RETRY_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   private final Path dir;
-  private final Retention retention;
+  private final JournalOptions options;
   private final UUID journalId;
   private final Thread thread;
 
   private long firstLivePart;
+  private volatile long livePart;
+
+  /** The end of the last complete part; retention needs a checkpoint there. */
+  private volatile long partEnd;
+
   private volatile long goal;
+  private volatile long liveBlocks;
+
+  /** What the disk must have free before a checkpoint is tried again; 0 unless it was full. */
+  private long neededBytes;
+
+  private long fullAtNanos;
   private volatile long checkpointPosition;
   private volatile long totalBytes;
   private volatile int parts;
   private volatile boolean stopping;
   private volatile @Nullable String problem;
 
-  Checkpointer(Path dir, Retention retention, UUID journalId, long checkpointPosition) {
+  Checkpointer(Path dir, JournalOptions options, UUID journalId, long checkpointPosition) {
     this.dir = dir;
-    this.retention = retention;
+    this.options = options;
     this.journalId = journalId;
     this.checkpointPosition = checkpointPosition;
     this.goal = checkpointPosition;
+    this.partEnd = checkpointPosition;
     this.thread = Thread.ofPlatform().daemon().name("journal-checkpoint").unstarted(this::keep);
   }
 
@@ -52,9 +75,13 @@ final class Checkpointer implements JournalKeeper.RollListener {
    *
    * @param livePart number of the part that is being written; those before it are complete
    */
-  void start(long livePart, long foldedFacts, long lastPosition) {
+  void start(long livePart, long foldedFacts, long lastPosition, long liveBlocks)
+      throws IOException {
     firstLivePart = livePart;
-    if (foldedFacts > FACTS_WORTH_A_CHECKPOINT) {
+    this.livePart = livePart;
+    this.liveBlocks = liveBlocks;
+    count();
+    if (foldedFacts > Math.min(FACTS_WORTH_A_CHECKPOINT, options.checkpointFacts())) {
       goal = lastPosition;
     }
     thread.start();
@@ -62,8 +89,17 @@ final class Checkpointer implements JournalKeeper.RollListener {
 
   @Override
   public void rolled(long part, long lastPosition) {
-    goal = lastPosition;
+    livePart = part + 1;
+    partEnd = lastPosition;
     LockSupport.unpark(thread);
+  }
+
+  @Override
+  public void appended(long position) {
+    if (position - Math.max(goal, partEnd) >= Math.max(options.checkpointFacts(), liveBlocks / 2)) {
+      goal = position;
+      LockSupport.unpark(thread);
+    }
   }
 
   @Override
@@ -103,31 +139,60 @@ final class Checkpointer implements JournalKeeper.RollListener {
   private void keep() {
     boolean trimmed = false;
     while (!stopping) {
-      long target = goal;
+      long target = target();
       try {
         if (!trimmed) {
           PartTrimmer.trimBefore(dir, firstLivePart);
           trimmed = true;
         }
-        if (checkpointPosition < target) {
+        boolean full = isFull();
+        if (!full && checkpointPosition < target) {
           makeCheckpoint(target);
+          RetentionKeeper.dropPassed(dir);
         }
-        RetentionKeeper.Usage usage =
-            new RetentionKeeper(dir, retention).run(System.currentTimeMillis());
-        totalBytes = usage.bytes();
-        parts = usage.parts();
-        problem = null;
+        new RetentionKeeper(dir, options.retention()).run(System.currentTimeMillis());
+        count();
+        if (!full) {
+          problem = null;
+        }
       } catch (IOException | RuntimeException e) {
         problem = "making a checkpoint failed: " + e.getMessage();
       }
-      if (goal == target) {
+      if (neededBytes > 0) {
+        LockSupport.parkNanos(this, FULL_NANOS);
+      } else if (target() == target) {
         LockSupport.parkNanos(this, problem == null ? IDLE_NANOS : RETRY_NANOS);
       }
     }
   }
 
+  /** Whether the disk that had no room for a checkpoint still has none. */
+  private boolean isFull() throws IOException {
+    if (neededBytes == 0) {
+      return false;
+    }
+    boolean due = System.nanoTime() - fullAtNanos > FULL_RETRY_NANOS; // it may do with less
+    if (!due && Files.getFileStore(dir).getUsableSpace() < neededBytes) {
+      return true;
+    }
+    neededBytes = 0;
+    problem = null; // the checkpoint that comes now takes its time
+    return false;
+  }
+
+  private long target() {
+    long end = partEnd;
+    return end > checkpointPosition ? end : Math.max(end, goal);
+  }
+
+  private void count() throws IOException {
+    RetentionKeeper.Usage usage = RetentionKeeper.usage(dir, livePart);
+    totalBytes = usage.bytes();
+    parts = usage.parts();
+  }
+
   private void makeCheckpoint(long target) throws IOException {
-    ReplayOptions options = ReplayOptions.QUICK.toPosition(target);
+    ReplayOptions options = ReplayOptions.QUICK.toPosition(target).onOneThread();
     Replay replay =
         Replayer.run(
             JournalReader.open(dir),
@@ -147,7 +212,16 @@ final class Checkpointer implements JournalKeeper.RollListener {
           "folding to position %d ended at %d: %s"
               .formatted(target, state.position(), replay.ending()));
     }
-    Checkpoint.write(dir, journalId, state);
+    liveBlocks = state.liveBlocks();
+    try {
+      Checkpoint.write(dir, journalId, state);
+    } catch (IOException e) {
+      if (DiskFull.is(e)) {
+        neededBytes = state.heapBytes(); // more than the file takes
+        fullAtNanos = System.nanoTime();
+      }
+      throw e;
+    }
     checkpointPosition = target;
   }
 }

@@ -1,7 +1,6 @@
 package io.orbitkv.journal;
 
 import io.orbitkv.state.Fact;
-import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Goes through the facts of a journal, part by part, and accounts for every position: a fact that
  * is missing is always reported between the facts around it. Belongs to one thread.
  */
-public final class FactCursor implements Closeable {
+public final class FactCursor implements FactFeed {
   /** What {@link #next} found. */
   public enum Step {
     /** {@link FactCursor#fact} is the next fact. */
@@ -75,6 +74,7 @@ public final class FactCursor implements Closeable {
    *
    * @throws UnreadableRecord when a newer version wrote the next record
    */
+  @Override
   public Step next() throws IOException {
     for (; ; ) {
       PartReader current = reader;
@@ -115,11 +115,13 @@ public final class FactCursor implements Closeable {
   }
 
   /** The fact that {@link #next} found. */
+  @Override
   public Fact fact() {
     return require(fact);
   }
 
   /** The damage that {@link #next} found. */
+  @Override
   public Corruption corruption() {
     return require(corruption);
   }
@@ -128,6 +130,7 @@ public final class FactCursor implements Closeable {
    * After {@link Step#END}: bytes behind the last whole record. On a live journal this may be an
    * append under way.
    */
+  @Override
   public Optional<Corruption> tornTail() {
     return Optional.ofNullable(tail);
   }
@@ -136,6 +139,7 @@ public final class FactCursor implements Closeable {
    * How many torn tails an earlier recovery had cut: the part behind each goes on where whole
    * records ended.
    */
+  @Override
   public long cuts() {
     return cuts;
   }
@@ -146,16 +150,19 @@ public final class FactCursor implements Closeable {
   }
 
   /** Number of the part that the cursor is in. */
+  @Override
   public long part() {
     return part;
   }
 
   /** Chronicle index, inside its part, of the last fact. */
+  @Override
   public long index() {
     return reader == null ? -1 : reader.recordIndex();
   }
 
   /** Byte offset of the last fact in its part's file. */
+  @Override
   public long fileOffset() {
     return reader == null ? -1 : reader.recordAt();
   }

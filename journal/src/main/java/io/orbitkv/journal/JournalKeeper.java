@@ -47,14 +47,22 @@ final class JournalKeeper implements AutoCloseable {
   private volatile @Nullable String spaceProblem;
   private volatile @Nullable String flushProblem;
 
-  /** Is told of parts that are complete and closed; any thread. */
+  /** Is told of parts that are complete and closed, and of what was appended since. */
   interface RollListener extends AutoCloseable {
     void rolled(long part, long lastPosition);
 
+    /**
+     * Called now and then, by the same thread as {@link #rolled}; every part that ended before
+     * {@code position} was told of.
+     */
+    void appended(long position);
+
     long checkpointPosition();
 
+    /** Disk space of the complete parts and of the checkpoints. */
     long totalBytes();
 
+    /** How many parts are complete. */
     int parts();
 
     @Nullable String problem();
@@ -149,7 +157,7 @@ final class JournalKeeper implements AutoCloseable {
         part.end(),
         reserved,
         rolls.totalBytes() + part.end(),
-        rolls.parts(),
+        rolls.parts() + 1,
         rolls.checkpointPosition(),
         part.number() - firstPart,
         flushedPosition,
@@ -268,7 +276,9 @@ final class JournalKeeper implements AutoCloseable {
             : IDLE_NANOS;
     while (!stopping) {
       try {
+        long upTo = position; // before the look for a retired part: no part ends below it unseen
         releaseRetired();
+        rolls.appended(upTo);
         if (options.sync() instanceof SyncMode.Background && flushedPosition < position) {
           flushCurrent();
         }

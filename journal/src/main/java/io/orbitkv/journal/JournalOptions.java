@@ -12,6 +12,8 @@ import java.time.Duration;
  * @param sync when facts are written to the disk itself
  * @param retention which old parts may be deleted
  * @param reserver how blocks are reserved
+ * @param checkpointFacts a checkpoint is made when so many facts lie behind the last one, at least
+ *     1
  */
 public record JournalOptions(
     long partBytes,
@@ -20,7 +22,8 @@ public record JournalOptions(
     long endingsReserveBytes,
     SyncMode sync,
     Retention retention,
-    SpaceReserver reserver) {
+    SpaceReserver reserver,
+    int checkpointFacts) {
 
   private static final long MIB = 1 << 20;
   static final long MIN_PART_BYTES = 256 << 10;
@@ -34,7 +37,8 @@ public record JournalOptions(
           4 * MIB,
           SyncMode.DEFAULT,
           Retention.DEFAULT,
-          SpaceReserver.ZERO_FILL);
+          SpaceReserver.ZERO_FILL,
+          200_000);
 
   public JournalOptions {
     if (partBytes < MIN_PART_BYTES || partBytes > MAX_PART_BYTES) {
@@ -42,6 +46,10 @@ public record JournalOptions(
     }
     if (partAge.isNegative() || partAge.isZero()) {
       throw new IllegalArgumentException("the age of a part must be positive: " + partAge);
+    }
+    if (checkpointFacts < 1) {
+      throw new IllegalArgumentException(
+          "a checkpoint follows on facts, not on " + checkpointFacts);
     }
     if (endingsReserveBytes < 0 || endingsReserveBytes > partBytes / 4) {
       throw new IllegalArgumentException(
@@ -56,26 +64,66 @@ public record JournalOptions(
   public JournalOptions withPartBytes(long bytes) {
     long endings = Math.min(endingsReserveBytes, bytes / 16);
     return new JournalOptions(
-        bytes, partAge, reserveAheadBytes, endings, sync, retention, reserver);
+        bytes, partAge, reserveAheadBytes, endings, sync, retention, reserver, checkpointFacts);
   }
 
   public JournalOptions withPartAge(Duration age) {
     return new JournalOptions(
-        partBytes, age, reserveAheadBytes, endingsReserveBytes, sync, retention, reserver);
+        partBytes,
+        age,
+        reserveAheadBytes,
+        endingsReserveBytes,
+        sync,
+        retention,
+        reserver,
+        checkpointFacts);
   }
 
   public JournalOptions withSync(SyncMode mode) {
     return new JournalOptions(
-        partBytes, partAge, reserveAheadBytes, endingsReserveBytes, mode, retention, reserver);
+        partBytes,
+        partAge,
+        reserveAheadBytes,
+        endingsReserveBytes,
+        mode,
+        retention,
+        reserver,
+        checkpointFacts);
   }
 
   public JournalOptions withRetention(Retention policy) {
     return new JournalOptions(
-        partBytes, partAge, reserveAheadBytes, endingsReserveBytes, sync, policy, reserver);
+        partBytes,
+        partAge,
+        reserveAheadBytes,
+        endingsReserveBytes,
+        sync,
+        policy,
+        reserver,
+        checkpointFacts);
+  }
+
+  public JournalOptions withCheckpointFacts(int facts) {
+    return new JournalOptions(
+        partBytes,
+        partAge,
+        reserveAheadBytes,
+        endingsReserveBytes,
+        sync,
+        retention,
+        reserver,
+        facts);
   }
 
   public JournalOptions withReserver(SpaceReserver port) {
     return new JournalOptions(
-        partBytes, partAge, reserveAheadBytes, endingsReserveBytes, sync, retention, port);
+        partBytes,
+        partAge,
+        reserveAheadBytes,
+        endingsReserveBytes,
+        sync,
+        retention,
+        port,
+        checkpointFacts);
   }
 }

@@ -9,8 +9,9 @@ import java.util.Optional;
  * @param part number of the part that is being written
  * @param partBytes bytes written to it
  * @param reservedBytes bytes reserved beyond them, in this part and the prepared next one
- * @param totalBytes disk space of all parts and checkpoints when last counted
- * @param parts how many parts there are
+ * @param totalBytes disk space of the complete parts and of checkpoints when last counted, and what
+ *     is written to the present part
+ * @param parts how many parts there are, the present one among them
  * @param checkpointPosition position of the newest valid checkpoint, 0 if none
  * @param rolls parts begun by this process
  * @param flushedPosition position up to which facts are known to be on the disk

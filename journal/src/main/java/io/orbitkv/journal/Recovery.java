@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Recovery {
   private static final String SET_ASIDE =
-      "restore the directory from a copy, or move it aside and start with an empty one: the cache starts empty either way";
+      "restore the directory from a copy, or move it aside and start with an empty one: the cache"
+          + " starts empty either way";
 
   private Recovery() {}
 
@@ -58,13 +59,14 @@ public final class Recovery {
       UUID journalId = reader.journalId().orElseGet(UUID::randomUUID);
       long lastPosition = replay.state().position();
       Checkpointer checkpointer =
-          new Checkpointer(dir, options.retention(), journalId, replay.checkpointPosition());
+          new Checkpointer(dir, options, journalId, replay.checkpointPosition());
       Optional<Journal> journal =
           opener.append(options, journalId, lastPosition, nowMicros, checkpointer);
       if (journal.isEmpty()) {
         return diskFull(dir, options);
       }
-      checkpointer.start(journal.get().stats().part(), replay.facts(), lastPosition);
+      checkpointer.start(
+          journal.get().stats().part(), replay.facts(), lastPosition, replay.state().liveBlocks());
       return new Recovered.Opened(
           replay.state(), journal.get(), report(replay, lastPosition, System.nanoTime() - start));
     }

@@ -8,9 +8,15 @@ package io.orbitkv.journal;
  * @param toMicros stop before the first fact later than this, microseconds since 1970
  * @param verifyDigests compare the digests that the daemon recorded
  * @param deepCheckEvery check every invariant after each so many facts, 0 for never
+ * @param readAhead read and decode on a second thread
  */
 public record ReplayOptions(
-    Start start, long toPosition, long toMicros, boolean verifyDigests, long deepCheckEvery) {
+    Start start,
+    long toPosition,
+    long toMicros,
+    boolean verifyDigests,
+    long deepCheckEvery,
+    boolean readAhead) {
 
   /** Where a fold begins. */
   public enum Start {
@@ -21,24 +27,29 @@ public record ReplayOptions(
   }
 
   public static final ReplayOptions QUICK =
-      new ReplayOptions(Start.NEWEST_CHECKPOINT, Long.MAX_VALUE, Long.MAX_VALUE, true, 0);
+      new ReplayOptions(Start.NEWEST_CHECKPOINT, Long.MAX_VALUE, Long.MAX_VALUE, true, 0, true);
 
   public static final ReplayOptions VERIFY =
-      new ReplayOptions(Start.OLDEST_FACT, Long.MAX_VALUE, Long.MAX_VALUE, true, 1);
+      new ReplayOptions(Start.OLDEST_FACT, Long.MAX_VALUE, Long.MAX_VALUE, true, 1, true);
 
   public ReplayOptions from(Start where) {
-    return new ReplayOptions(where, toPosition, toMicros, verifyDigests, deepCheckEvery);
+    return new ReplayOptions(where, toPosition, toMicros, verifyDigests, deepCheckEvery, readAhead);
   }
 
   public ReplayOptions toPosition(long position) {
-    return new ReplayOptions(start, position, toMicros, verifyDigests, deepCheckEvery);
+    return new ReplayOptions(start, position, toMicros, verifyDigests, deepCheckEvery, readAhead);
   }
 
   public ReplayOptions toTime(long micros) {
-    return new ReplayOptions(start, toPosition, micros, verifyDigests, deepCheckEvery);
+    return new ReplayOptions(start, toPosition, micros, verifyDigests, deepCheckEvery, readAhead);
   }
 
   public ReplayOptions deepCheckEvery(long facts) {
-    return new ReplayOptions(start, toPosition, toMicros, verifyDigests, facts);
+    return new ReplayOptions(start, toPosition, toMicros, verifyDigests, facts, readAhead);
+  }
+
+  /** Leaves the other processors to others. */
+  public ReplayOptions onOneThread() {
+    return new ReplayOptions(start, toPosition, toMicros, verifyDigests, deepCheckEvery, false);
   }
 }

@@ -135,7 +135,7 @@ public final class Replayer {
   private Replay.Ending fold() throws IOException {
     List<PartInfo> parts = reader.parts();
     long totalBytes = parts.stream().mapToLong(PartInfo::diskBytes).sum();
-    try (FactCursor cursor = reader.from(state.position() + 1)) {
+    try (FactFeed cursor = feed()) {
       for (; ; ) {
         if (state.position() >= options.toPosition()) {
           return complete(cursor, totalBytes);
@@ -174,6 +174,11 @@ public final class Replayer {
     }
   }
 
+  private FactFeed feed() throws IOException {
+    FactCursor cursor = reader.from(state.position() + 1);
+    return options.readAhead() ? new ReadAhead(cursor) : cursor;
+  }
+
   private void step(Fact fact) {
     if (options.verifyDigests() && fact.event() instanceof HostEvent.DigestRecorded recorded) {
       compare(fact.position(), recorded.digest());
@@ -196,13 +201,13 @@ public final class Replayer {
     }
   }
 
-  private Replay.Ending complete(FactCursor cursor, long totalBytes) {
+  private Replay.Ending complete(FactFeed cursor, long totalBytes) {
     cuts = cursor.cuts();
     hooks.progress(totalBytes, totalBytes);
     return new Replay.Ending.Complete();
   }
 
-  private Replay.Ending missing(FactCursor cursor, long found) {
+  private Replay.Ending missing(FactFeed cursor, long found) {
     if (state.position() == 0) {
       return new Replay.Ending.NoStart(found);
     }
@@ -217,7 +222,7 @@ public final class Replayer {
             "positions %d to %d are missing".formatted(state.position() + 1, found - 1)));
   }
 
-  private static long doneBytes(List<PartInfo> parts, FactCursor cursor) {
+  private static long doneBytes(List<PartInfo> parts, FactFeed cursor) {
     long done = cursor.fileOffset();
     for (PartInfo part : parts) {
       if (part.number() < cursor.part()) {

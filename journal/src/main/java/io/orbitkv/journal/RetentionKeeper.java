@@ -4,9 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -18,9 +22,10 @@ import java.util.TreeMap;
  */
 final class RetentionKeeper {
   /**
-   * What is left.
+   * What a journal takes on the disk.
    *
-   * @param bytes of all parts but the last, which may still grow, and of all checkpoints
+   * @param bytes of complete parts and of all checkpoints
+   * @param parts how many parts are complete
    */
   record Usage(long bytes, int parts) {}
 
@@ -32,7 +37,21 @@ final class RetentionKeeper {
     this.retention = retention;
   }
 
-  Usage run(long nowMillis) throws IOException {
+  /** Counts; the part {@code livePart} is being written and those before it are complete. */
+  static Usage usage(Path dir, long livePart) throws IOException {
+    long bytes = 0;
+    for (Path checkpoint : Layout.checkpoints(dir).values()) {
+      bytes += Files.size(checkpoint);
+    }
+    Collection<Path> complete = Layout.parts(dir).headMap(livePart).values();
+    for (Path part : complete) {
+      bytes += Files.size(Layout.facts(part));
+    }
+    return new Usage(bytes, complete.size());
+  }
+
+  /** Deletes what is not wanted any more, and answers how many parts with facts are left. */
+  int run(long nowMillis) throws IOException {
     List<PartInfo> parts =
         JournalReader.open(dir).parts().stream().filter(part -> part.firstPosition() > 0).toList();
     NavigableMap<Long, Path> checkpoints = new TreeMap<>(Layout.checkpoints(dir));
@@ -49,11 +68,11 @@ final class RetentionKeeper {
       Path checkpoint = checkpoints.get(end);
       if (checkpoint != null && isWhole(checkpoint)) {
         deleted = i + 1;
-        bytes -= delete(parts.subList(0, deleted), checkpoints.headMap(end, false));
+        delete(parts.subList(0, deleted), checkpoints.headMap(end, false));
         break;
       }
     }
-    return new Usage(bytes, parts.size() - deleted);
+    return parts.size() - deleted;
   }
 
   /** How many of the oldest parts are too old, or make the journal too large. */
@@ -82,17 +101,32 @@ final class RetentionKeeper {
     return count;
   }
 
-  private static long delete(List<PartInfo> parts, Map<Long, Path> checkpoints) throws IOException {
-    long freed = 0;
+  private static void delete(List<PartInfo> parts, Map<Long, Path> checkpoints) throws IOException {
     for (Path checkpoint : checkpoints.values()) {
-      freed += Files.size(checkpoint);
       Files.delete(checkpoint);
     }
     for (PartInfo part : parts) {
-      freed += part.diskBytes();
       Layout.deletePart(part.path());
     }
-    return freed;
+  }
+
+  /**
+   * Deletes the checkpoints inside parts that a newer one stands in for; the newest two stay, so
+   * that there is one to fall back to, and all at the ends of parts.
+   */
+  static void dropPassed(Path dir) throws IOException {
+    SortedMap<Long, Path> checkpoints = Layout.checkpoints(dir);
+    Set<Long> ends = new HashSet<>();
+    for (PartInfo part : JournalReader.open(dir).parts()) {
+      ends.add(part.firstPosition() - 1);
+    }
+    List<Long> positions = List.copyOf(checkpoints.keySet());
+    for (long position : positions.subList(0, Math.max(0, positions.size() - 2))) {
+      Path checkpoint = checkpoints.get(position);
+      if (checkpoint != null && !ends.contains(position)) {
+        Files.deleteIfExists(checkpoint);
+      }
+    }
   }
 
   private static boolean isWhole(Path checkpoint) throws IOException {

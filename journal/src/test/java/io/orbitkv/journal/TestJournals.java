@@ -25,6 +25,9 @@ final class TestJournals {
     }
 
     @Override
+    public void appended(long position) {}
+
+    @Override
     public long checkpointPosition() {
       return 0;
     }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * Open addressing with linear probing and backward-shift deletion; keys and values are
- * non-negative.
+ * non-negative. It grows by a quarter, because what doubling leaves empty is memory of every block.
  */
 final class IntToIntMap {
   private static final int ABSENT = -1;
@@ -20,7 +20,7 @@ final class IntToIntMap {
   }
 
   void put(int key, int value) {
-    if (size >= keys.length / 4 * 3) {
+    if (size >= keys.length / 5 * 4) {
       grow();
     }
     int at = slot(key);
@@ -43,15 +43,8 @@ final class IntToIntMap {
       return;
     }
     size--;
-    int mask = keys.length - 1;
-    int at = hole;
-    while (true) {
-      at = (at + 1) & mask;
-      if (keys[at] == ABSENT) {
-        break;
-      }
-      int home = mix(keys[at]) & mask;
-      if (((at - home) & mask) >= ((at - hole) & mask)) {
+    for (int at = next(hole); keys[at] != ABSENT; at = next(at)) {
+      if (distance(home(keys[at]), at) >= distance(hole, at)) {
         keys[hole] = keys[at];
         values[hole] = values[at];
         hole = at;
@@ -65,18 +58,29 @@ final class IntToIntMap {
   }
 
   private int slot(int key) {
-    int mask = keys.length - 1;
-    int at = mix(key) & mask;
+    int at = home(key);
     while (keys[at] != ABSENT && keys[at] != key) {
-      at = (at + 1) & mask;
+      at = next(at);
     }
     return at;
+  }
+
+  private int home(int key) {
+    return (int) (((mix(key) & 0xFFFFFFFFL) * keys.length) >>> 32);
+  }
+
+  private int next(int at) {
+    return at + 1 == keys.length ? 0 : at + 1;
+  }
+
+  private int distance(int from, int to) {
+    return to >= from ? to - from : to - from + keys.length;
   }
 
   private void grow() {
     int[] oldKeys = keys;
     int[] oldValues = values;
-    keys = new int[oldKeys.length * 2];
+    keys = new int[oldKeys.length + oldKeys.length / 4];
     Arrays.fill(keys, ABSENT);
     values = new int[keys.length];
     for (int i = 0; i < oldKeys.length; i++) {
@@ -89,7 +93,7 @@ final class IntToIntMap {
   }
 
   private static int mix(int key) {
-    int h = key * 0x9E3779B9;
-    return h ^ (h >>> 15);
+    int h = (key ^ (key >>> 15)) * 0x9E3779B9;
+    return (h ^ (h >>> 15)) * 0x85EBCA6B;
   }
 }

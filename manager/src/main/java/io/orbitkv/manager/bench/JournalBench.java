@@ -102,12 +102,35 @@ final class JournalBench {
       while (journal.lastPosition() < facts) {
         append(journal, stream);
       }
+      long tail = upToTheNextCheckpoint(journal, stream);
+      report.note(
+          "the start folds %,d facts behind a checkpoint: just before the next one"
+              .formatted(tail));
       report.note("%,d bytes a fact, the floor's records as large".formatted(recordBytes));
     }
     figures(paced, floors);
     report.add(
         Figure.plain("append, back to back", Unit.PER_SECOND, Samples.median(saturated))
             .besides(Samples.median(saturatedFloor)));
+  }
+
+  /**
+   * Appends until the next fact would be the one that makes a checkpoint due, as a Manager leaves
+   * its journal that is killed then.
+   */
+  private static long upToTheNextCheckpoint(Journal journal, FactStream stream) {
+    int every = JournalOptions.DEFAULT.checkpointFacts();
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (journal.lastPosition() - journal.stats().checkpointPosition() >= every) {
+      if (System.nanoTime() > deadline) {
+        throw new Failure("no checkpoint was made for 60 s: " + journal.stats(), "");
+      }
+      Thread.onSpinWait();
+    }
+    while (journal.lastPosition() - journal.stats().checkpointPosition() < every - 1) {
+      append(journal, stream);
+    }
+    return journal.lastPosition() - journal.stats().checkpointPosition();
   }
 
   private void write(Path path, Mix mix) throws IOException {
