@@ -66,6 +66,15 @@ public final class Operator {
     return read(open("/health"));
   }
 
+  /**
+   * The body of {@code GET /status}.
+   *
+   * @throws IOException if the daemon does not answer with it
+   */
+  public JsonNode status() throws IOException {
+    return read(open("/status"));
+  }
+
   private HttpURLConnection open(String path) throws IOException {
     HttpURLConnection connection =
         (HttpURLConnection) URI.create("http://" + address + path).toURL().openConnection();

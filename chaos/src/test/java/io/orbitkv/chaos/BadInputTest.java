@@ -12,7 +12,7 @@ class BadInputTest {
     int inputs = Rounds.of("orbitkv.inputs", 5_000, 100_000);
     long seed = Rounds.seed();
     try (ScratchDir dir = ScratchDir.create("okv-chaos")) {
-      BadInputSuite.Report report = BadInputSuite.run(dir.path(), inputs, seed);
+      BadInputSuite.Report report = BadInputSuite.run(Daemons.HONEST, dir.path(), inputs, seed);
       Rounds.print("bad input", "BadInputTest", seed, report);
       assertTrue(report.witnessRounds() > 0);
     }

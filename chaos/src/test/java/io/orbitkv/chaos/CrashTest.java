@@ -15,7 +15,7 @@ class CrashTest {
     int kills = Rounds.of("orbitkv.kills", 6, 200);
     long seed = Rounds.seed();
     try (ScratchDir dir = ScratchDir.create("okv-chaos")) {
-      CrashSuite.Report report = CrashSuite.run(dir.path(), kills, seed);
+      CrashSuite.Report report = CrashSuite.run(Daemons.HONEST, dir.path(), kills, seed);
       Rounds.print("kill -9 of the daemon", "CrashTest", seed, report);
       assertTrue(report.promises() > 0);
       assertTrue(report.deadRefused() > 0);

@@ -12,7 +12,7 @@ class CrowdTest {
   void shouldServeOthersWhileThousandsComeAndGoAndSomeNeverFinishAFrame() throws Exception {
     int connects = Rounds.of("orbitkv.connects", 1_000, 10_000);
     try (ScratchDir dir = ScratchDir.create("okv-chaos")) {
-      CrowdSuite.Report report = CrowdSuite.run(dir.path(), connects);
+      CrowdSuite.Report report = CrowdSuite.run(Daemons.HONEST, dir.path(), connects);
       System.out.println("a crowd of connections: " + report);
       assertTrue(report.witnessRounds() > 0);
     }
@@ -21,7 +21,7 @@ class CrowdTest {
   @Test
   void shouldNotBeHeldUpByAClientThatFillsItsEventfd() throws Exception {
     try (ScratchDir dir = ScratchDir.create("okv-chaos")) {
-      HeldUpSuite.Report report = HeldUpSuite.run(dir.path(), 5);
+      HeldUpSuite.Report report = HeldUpSuite.run(Daemons.HONEST, dir.path(), 5);
       System.out.println("filled eventfds: " + report);
       assertTrue(report.witnessRounds() > 0);
     }

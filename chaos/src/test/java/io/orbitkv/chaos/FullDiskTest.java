@@ -20,7 +20,8 @@ class FullDiskTest {
     long seed = Rounds.seed();
     try (ScratchDir dir = ScratchDir.create("okv-chaos");
         Tmpfs disk = mount(Files.createDirectory(dir.path().resolve("journal")))) {
-      FullDiskSuite.Report report = FullDiskSuite.run(dir.path(), disk, fills, seed);
+      FullDiskSuite.Report report =
+          FullDiskSuite.run(Daemons.HONEST, dir.path(), disk, fills, seed);
       Rounds.print("full journal disk", "FullDiskTest", seed, report);
       assertTrue(report.promises() > 0);
     }

@@ -11,7 +11,7 @@ class StopTest {
   void shouldEndInOrderWithinFiveSecondsOfSigterm() throws Exception {
     long seed = Rounds.seed();
     try (ScratchDir dir = ScratchDir.create("okv-chaos")) {
-      StopSuite.Report report = StopSuite.run(dir.path(), seed);
+      StopSuite.Report report = StopSuite.run(Daemons.HONEST, dir.path(), 1, seed);
       Rounds.print("SIGTERM under load", "StopTest", seed, report);
       assertTrue(report.promises() > 0);
     }

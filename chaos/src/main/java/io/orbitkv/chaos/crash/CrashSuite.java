@@ -1,5 +1,7 @@
 package io.orbitkv.chaos.crash;
 
+import io.orbitkv.chaos.Daemons;
+import io.orbitkv.chaos.Progress;
 import io.orbitkv.journal.Replay;
 import io.orbitkv.manager.workload.ManagerProcess;
 import java.io.IOException;
@@ -17,7 +19,16 @@ import java.util.concurrent.TimeUnit;
  */
 public final class CrashSuite {
   private static final int CLIENTS = 3;
-  private static final int MAX_LIFE_MILLIS = 400;
+
+  /** From the moment of serving to the kill. */
+  private static final int MAX_LIFE_MILLIS = 1_500;
+
+  /**
+   * Every so many kills comes before the clients are back, and as often before the daemon serves.
+   */
+  private static final int EARLY_EVERY = 8;
+
+  private static final int MAX_EARLY_MILLIS = 150;
   private static final long RETURN_MILLIS = 15_000;
   private static final List<String> FLAGS =
       List.of("--pool-size", "2mb", "--digest-every", "1000", "--journal-part-size", "2mb");
@@ -28,6 +39,8 @@ public final class CrashSuite {
    * What was done and seen.
    *
    * @param kills how many daemons were killed
+   * @param killsBeforeServing those of them that were still starting
+   * @param killsBeforeReturn those of them that served, but not every client yet
    * @param operations requests that clients completed
    * @param promises facts that clients were told of and that were found in the journal
    * @param facts facts in the journal at the end
@@ -39,6 +52,8 @@ public final class CrashSuite {
    */
   public record Report(
       int kills,
+      int killsBeforeServing,
+      int killsBeforeReturn,
       long operations,
       long promises,
       long facts,
@@ -54,36 +69,50 @@ public final class CrashSuite {
    * @param dir an empty folder with a short path
    * @throws AssertionError naming the kill and the promise that did not hold
    */
-  public static Report run(Path dir, int kills, long seed)
+  public static Report run(Daemons daemons, Path dir, int kills, long seed)
       throws IOException, InterruptedException {
     Random random = new Random(seed);
     List<Long> starts = new ArrayList<>();
     long slowestReturn = 0;
-    ManagerProcess manager = ManagerProcess.start(dir, FLAGS, List.of());
+    int beforeServing = 0;
+    int beforeReturn = 0;
+    ManagerProcess manager = daemons.start(dir, FLAGS);
     try (Load load = new Load(manager.socket(), manager.journal(), CLIENTS, seed)) {
       for (int kill = 0; kill < kills; kill++) {
-        slowestReturn = Math.max(slowestReturn, awaitReturn(load, kill));
-        Thread.sleep(random.nextInt(MAX_LIFE_MILLIS));
-        manager.kill();
-        load.check("kill " + kill);
-        load.checkJournal("kill " + kill);
-        manager = ManagerProcess.start(dir, FLAGS, List.of());
+        Progress.step("kills", kill, kills);
+        if (kill % EARLY_EVERY == EARLY_EVERY - 1) {
+          beforeReturn++;
+          Thread.sleep(random.nextInt(MAX_EARLY_MILLIS));
+        } else {
+          slowestReturn = Math.max(slowestReturn, awaitReturn(load, manager, kill));
+          Thread.sleep(random.nextInt(MAX_LIFE_MILLIS));
+        }
+        kill(manager, load, kill);
+        if (kill % EARLY_EVERY == EARLY_EVERY / 2 && kill + 1 < kills) {
+          beforeServing++;
+          kill++;
+          manager = daemons.launch(dir, FLAGS);
+          Thread.sleep(random.nextInt((int) median(starts, MAX_LIFE_MILLIS)));
+          kill(manager, load, kill);
+        }
+        manager = daemons.start(dir, FLAGS);
         starts.add(TimeUnit.NANOSECONDS.toMillis(manager.startNanos()));
       }
-      slowestReturn = Math.max(slowestReturn, awaitReturn(load, kills));
+      slowestReturn = Math.max(slowestReturn, awaitReturn(load, manager, kills));
       load.stop();
       manager.close();
       load.checkJournal("the end");
       Replay replay = load.fold(manager.journal());
-      starts.sort(Long::compare);
       return new Report(
           kills,
+          beforeServing,
+          beforeReturn,
           load.operations(),
           load.promises(),
           replay.facts(),
           load.deadRefused(),
-          starts.get(starts.size() / 2),
-          starts.getLast(),
+          median(starts, 0),
+          starts.stream().mapToLong(Long::longValue).max().orElse(0),
           slowestReturn,
           replay.digestsVerified());
     } finally {
@@ -91,18 +120,31 @@ public final class CrashSuite {
     }
   }
 
+  private static void kill(ManagerProcess manager, Load load, int kill) throws IOException {
+    manager.kill();
+    load.check("kill " + kill);
+    load.checkJournal("kill " + kill);
+  }
+
+  private static long median(List<Long> millis, long ofNone) {
+    return millis.isEmpty()
+        ? ofNone
+        : millis.stream().sorted().skip(millis.size() / 2).findFirst().orElse(ofNone);
+  }
+
   /**
    * Waits until every client was granted a lease in the running epoch; returns how long it took.
    */
-  private static long awaitReturn(Load load, int epochsBefore) throws InterruptedException {
+  private static long awaitReturn(Load load, ManagerProcess manager, int kill)
+      throws InterruptedException {
     long start = System.nanoTime();
     long deadline = start + TimeUnit.MILLISECONDS.toNanos(RETURN_MILLIS);
-    while (load.servedEpoch() <= epochsBefore) {
-      load.check("kill " + epochsBefore);
+    long epoch = manager.health().epoch();
+    while (load.servedEpoch() < epoch) {
+      load.check("kill " + kill);
       if (System.nanoTime() > deadline) {
         throw new AssertionError(
-            "kill %d: a client was not served again within %d ms"
-                .formatted(epochsBefore, RETURN_MILLIS));
+            "kill %d: a client was not served again within %d ms".formatted(kill, RETURN_MILLIS));
       }
       Thread.sleep(2);
     }

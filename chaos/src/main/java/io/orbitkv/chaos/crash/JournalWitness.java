@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.LongStream;
 
 /** Reads a journal as it grows over many daemon runs and remembers which promises stand in it. */
 final class JournalWitness {
@@ -67,8 +68,8 @@ final class JournalWitness {
       boolean stands =
           switch (promise) {
             case Promise.SessionOpened(long id, _) -> sessions.contains(id);
-            case Promise.Stored(String key, long at) ->
-                takeStored(key, at) || takeStored(key, at + 1);
+            case Promise.Stored(String key, long first, long last) ->
+                LongStream.rangeClosed(first, last).anyMatch(at -> takeStored(key, at));
             case Promise.Leased(long id, _) -> leases.contains(id);
             case Promise.Restored(long id, _) -> restoredLeases.contains(id);
             case Promise.Released(long id, _) -> released.contains(id);

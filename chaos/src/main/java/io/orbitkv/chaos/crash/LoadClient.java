@@ -174,9 +174,10 @@ final class LoadClient implements Runnable, AutoCloseable {
     if (!(result instanceof PublishResult.Published published) || epoch == 0) {
       return false;
     }
+    long epochNow = engine.client().registered().map(Registered::epoch).orElse(epoch + 1);
     for (int i = 0; i < keys.count(); i++) {
       if (published.reply().outcome(i) == BlockOutcome.STORED) {
-        told.add(new Promise.Stored(HexFormat.of().formatHex(keys.key(i)), epoch));
+        told.add(new Promise.Stored(HexFormat.of().formatHex(keys.key(i)), epoch, epochNow));
       }
     }
     return true;

@@ -1,5 +1,6 @@
 package io.orbitkv.chaos.crash;
 
+import io.orbitkv.chaos.Daemons;
 import io.orbitkv.journal.FactCursor;
 import io.orbitkv.journal.JournalReader;
 import io.orbitkv.journal.Replay;
@@ -21,19 +22,36 @@ public final class StopSuite {
   /**
    * What was done and seen.
    *
+   * @param stops daemons that were stopped, one after the other on one journal
    * @param operations requests that clients completed
    * @param promises facts that clients were told of and that were found in the journal
-   * @param stopMillis from the signal until the process was gone
+   * @param slowestStopMillis longest time from the signal until the process was gone
    */
-  public record Report(long operations, long promises, long stopMillis) {}
+  public record Report(int stops, long operations, long promises, long slowestStopMillis) {}
 
   /**
    * Runs the suite.
    *
    * @param dir an empty folder with a short path
    */
-  public static Report run(Path dir, long seed) throws IOException, InterruptedException {
-    ManagerProcess manager = ManagerProcess.start(dir, List.of("--pool-size", "2mb"), List.of());
+  public static Report run(Daemons daemons, Path dir, int stops, long seed)
+      throws IOException, InterruptedException {
+    Report sum = new Report(0, 0, 0, 0);
+    for (int stop = 0; stop < stops; stop++) {
+      Report one = stop(daemons, dir, seed + stop);
+      sum =
+          new Report(
+              sum.stops + 1,
+              sum.operations + one.operations,
+              sum.promises + one.promises,
+              Math.max(sum.slowestStopMillis, one.slowestStopMillis));
+    }
+    return sum;
+  }
+
+  private static Report stop(Daemons daemons, Path dir, long seed)
+      throws IOException, InterruptedException {
+    ManagerProcess manager = daemons.start(dir, List.of("--pool-size", "2mb"));
     try (Load load = new Load(manager.socket(), manager.journal(), CLIENTS, seed)) {
       while (load.leastOperations() == 0) {
         load.check("start");
@@ -57,7 +75,7 @@ public final class StopSuite {
           throw new AssertionError("the journal does not end with the epoch");
         }
       }
-      return new Report(load.operations(), load.promises(), millis);
+      return new Report(1, load.operations(), load.promises(), millis);
     } finally {
       manager.close();
     }

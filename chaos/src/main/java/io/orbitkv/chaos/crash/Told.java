@@ -12,8 +12,8 @@ final class Told {
   sealed interface Promise {
     record SessionOpened(long sessionId, long epoch) implements Promise {}
 
-    /** In this epoch, or in the next one if the client reconnected meanwhile. */
-    record Stored(String keyHex, long epoch) implements Promise {}
+    /** In one of these epochs: the client may have reconnected just before it asked. */
+    record Stored(String keyHex, long firstEpoch, long lastEpoch) implements Promise {}
 
     record Leased(long leaseId, long epoch) implements Promise {}
 

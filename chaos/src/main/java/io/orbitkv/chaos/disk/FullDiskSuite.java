@@ -1,6 +1,8 @@
 package io.orbitkv.chaos.disk;
 
+import io.orbitkv.chaos.Daemons;
 import io.orbitkv.chaos.Operator;
+import io.orbitkv.chaos.Progress;
 import io.orbitkv.chaos.crash.Load;
 import io.orbitkv.client.Answer;
 import io.orbitkv.client.Lease;
@@ -53,13 +55,14 @@ public final class FullDiskSuite {
    * @param dir a folder with a short path
    * @param disk mounted at {@code dir/journal}
    */
-  public static Report run(Path dir, Tmpfs disk, int fills, long seed)
+  public static Report run(Daemons daemons, Path dir, Tmpfs disk, int fills, long seed)
       throws IOException, InterruptedException {
     long slowestResume = 0;
-    ManagerProcess manager = ManagerProcess.start(dir, FLAGS, List.of());
+    ManagerProcess manager = daemons.start(dir, FLAGS);
     try (Load load = new Load(manager.socket(), manager.journal(), CLIENTS, seed)) {
-      await("clients to work", load, () -> load.leastOperations() > 10);
+      await("clients to work", manager, load, () -> load.leastOperations() > 10);
       for (int fill = 0; fill < fills; fill++) {
+        Progress.step("fills", fill, fills);
         try (Engine engine =
             Engine.connect(
                 manager.socket(), new EngineShape("prober", "probe", 2, 1024, 16, 2 * BLOCKS))) {
@@ -69,14 +72,14 @@ public final class FullDiskSuite {
       }
       long full = load.leastJournalFull();
       disk.fill();
-      await("refusals", load, () -> load.leastJournalFull() > full);
+      await("refusals", manager, load, () -> load.leastJournalFull() > full);
       manager.kill();
       load.check("the kill on a full disk");
       load.checkJournal("the kill on a full disk");
       disk.free();
-      manager = ManagerProcess.start(dir, FLAGS, List.of());
+      manager = daemons.start(dir, FLAGS);
       long before = load.leastOperations();
-      await("clients to return", load, () -> load.leastOperations() > before + 10);
+      await("clients to return", manager, load, () -> load.leastOperations() > before + 10);
       load.stop();
       manager.close();
       if (manager.exitCode() != 0) {
@@ -104,9 +107,9 @@ public final class FullDiskSuite {
     }
     long full = load.leastJournalFull();
     disk.fill();
-    await("refusals", load, () -> load.leastJournalFull() > full);
+    await("refusals", manager, load, () -> load.leastJournalFull() > full);
     Operator operator = Operator.of(manager);
-    await("health to say so", load, () -> degraded(operator));
+    await("health to say so", manager, load, () -> degraded(operator));
     long refused = publishUntilRefused(engine);
     if (!(engine.client().query(query(engine, 0)) instanceof QueryResult.Refused(Refusal noLease))
         || !noLease.is(RefusalCode.JOURNAL_FULL)) {
@@ -147,10 +150,10 @@ public final class FullDiskSuite {
     disk.free();
     long start = System.nanoTime();
     long before = load.leastOperations();
-    await("service to resume", load, () -> load.leastOperations() > before + 10);
+    await("service to resume", manager, load, () -> load.leastOperations() > before + 10);
     long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
     Operator operator = Operator.of(manager);
-    await("health to be well again", load, () -> !degraded(operator));
+    await("health to be well again", manager, load, () -> !degraded(operator));
     if (!(engine.client().query(query(engine, refused)) instanceof QueryResult.Miss)) {
       throw new AssertionError("a refused publish left something behind");
     }
@@ -172,11 +175,15 @@ public final class FullDiskSuite {
     }
   }
 
-  private static void await(String what, Load load, BooleanSupplier condition)
+  private static void await(
+      String what, ManagerProcess manager, Load load, BooleanSupplier condition)
       throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LIMIT_MILLIS);
     while (!condition.getAsBoolean()) {
       load.check("waiting for " + what);
+      if (!manager.isAlive()) {
+        throw new AssertionError("the daemon died; see " + manager.log());
+      }
       if (System.nanoTime() > deadline) {
         throw new AssertionError("waited %d ms for %s".formatted(LIMIT_MILLIS, what));
       }

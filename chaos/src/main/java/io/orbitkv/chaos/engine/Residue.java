@@ -1,13 +1,15 @@
 package io.orbitkv.chaos.engine;
 
-import io.orbitkv.client.Answer;
-import io.orbitkv.client.ClientOptions;
-import io.orbitkv.client.ControlClient;
-import io.orbitkv.client.control.Sessions;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.orbitkv.chaos.Operator;
 import io.orbitkv.manager.workload.ManagerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -16,41 +18,50 @@ import java.util.stream.Stream;
  * @param sessions open sessions
  * @param leases open leases
  * @param tickets open tickets
- * @param descriptors open file descriptors of the daemon's process
- * @param sharedMappings mappings of memfds in the daemon's address space
+ * @param publishes running publishes
+ * @param restores running restores
+ * @param unsealed blocks that are reserved and not sealed, or evicted and pinned
+ * @param budgetBytes bytes that leases, tickets and restores are charged with
+ * @param descriptors memfds, eventfds and Unix sockets that the daemon's process has open; its
+ *     files and the operator's TCP connections come and go for other reasons
+ * @param sharedMappings mappings of memfds in the daemon's address space, but for the JVM's heap
  * @param sharedMemoryFiles entries of /dev/shm
  */
 public record Residue(
-    int sessions,
-    int leases,
-    int tickets,
+    long sessions,
+    long leases,
+    long tickets,
+    long publishes,
+    long restores,
+    long unsealed,
+    long budgetBytes,
     long descriptors,
     long sharedMappings,
     long sharedMemoryFiles) {
 
   private static final int SAMPLES = 10;
 
-  /** Counts now. */
+  /** Counts now; the daemon must serve HTTP. */
   public static Residue of(ManagerProcess manager) throws IOException {
-    int sessions = 0;
-    int leases = 0;
-    int tickets = 0;
-    try (ControlClient control =
-        ControlClient.connect(ClientOptions.of(manager.socket())).orThrow()) {
-      Answer<Sessions> answer = control.sessions();
-      for (Sessions.Session session : answer.orThrow().sessions()) {
-        sessions++;
-        leases += session.leases();
-        tickets += session.tickets();
-      }
-    }
+    JsonNode status = Operator.of(manager).status();
     Path proc = Path.of("/proc", Long.toString(manager.pid()));
     long mappings;
     try (Stream<String> maps = Files.lines(proc.resolve("maps"))) {
-      mappings = maps.filter(line -> line.contains("/memfd:")).count();
+      mappings =
+          maps.filter(line -> line.contains("/memfd:") && !line.contains("java_heap")).count();
     }
+    JsonNode blocks = status.required("blocks");
     return new Residue(
-        sessions, leases, tickets, count(proc.resolve("fd")), mappings, count(Path.of("/dev/shm")));
+        status.required("sessions").asLong(),
+        status.required("leases").asLong(),
+        status.required("tickets").asLong(),
+        status.required("publishes").asLong(),
+        status.required("restores").asLong(),
+        blocks.required("live").asLong() - blocks.required("sealed").asLong(),
+        status.required("budget").required("usedBytes").asLong(),
+        descriptors(proc),
+        mappings,
+        count(Path.of("/dev/shm")));
   }
 
   /**
@@ -60,27 +71,52 @@ public record Residue(
     Residue least = of(manager);
     for (int i = 0; i < SAMPLES; i++) {
       Thread.sleep(50);
-      Residue now = of(manager);
-      least =
-          new Residue(
-              Math.min(least.sessions, now.sessions),
-              Math.min(least.leases, now.leases),
-              Math.min(least.tickets, now.tickets),
-              Math.min(least.descriptors, now.descriptors),
-              Math.min(least.sharedMappings, now.sharedMappings),
-              Math.min(least.sharedMemoryFiles, now.sharedMemoryFiles));
+      least = least.least(of(manager));
     }
     return least;
   }
 
+  private Residue least(Residue other) {
+    return new Residue(
+        Math.min(sessions, other.sessions),
+        Math.min(leases, other.leases),
+        Math.min(tickets, other.tickets),
+        Math.min(publishes, other.publishes),
+        Math.min(restores, other.restores),
+        Math.min(unsealed, other.unsealed),
+        Math.min(budgetBytes, other.budgetBytes),
+        Math.min(descriptors, other.descriptors),
+        Math.min(sharedMappings, other.sharedMappings),
+        Math.min(sharedMemoryFiles, other.sharedMemoryFiles));
+  }
+
   /** Whether nothing more is held than in {@code baseline}. */
   public boolean within(Residue baseline) {
-    return sessions <= baseline.sessions
-        && leases <= baseline.leases
-        && tickets <= baseline.tickets
-        && descriptors <= baseline.descriptors
-        && sharedMappings <= baseline.sharedMappings
-        && sharedMemoryFiles <= baseline.sharedMemoryFiles;
+    return equals(least(baseline));
+  }
+
+  private static long descriptors(Path proc) throws IOException {
+    Set<String> unix = new HashSet<>();
+    try (Stream<String> lines = Files.lines(proc.resolve("net/unix"))) {
+      lines.skip(1).forEach(line -> unix.add("socket:[" + line.strip().split(" +", -1)[6] + "]"));
+    }
+    List<Path> open;
+    try (Stream<Path> entries = Files.list(proc.resolve("fd"))) {
+      open = entries.toList();
+    }
+    long count = 0;
+    for (Path each : open) {
+      try {
+        String link = Files.readSymbolicLink(each).toString();
+        count +=
+            link.startsWith("/memfd:") || link.startsWith("anon_inode:") || unix.contains(link)
+                ? 1
+                : 0;
+      } catch (NoSuchFileException closed) {
+        // Between the list and this look: it does not count.
+      }
+    }
+    return count;
   }
 
   private static long count(Path dir) throws IOException {

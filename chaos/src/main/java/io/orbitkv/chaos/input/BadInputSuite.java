@@ -1,6 +1,8 @@
 package io.orbitkv.chaos.input;
 
+import io.orbitkv.chaos.Daemons;
 import io.orbitkv.chaos.Operator;
+import io.orbitkv.chaos.Progress;
 import io.orbitkv.chaos.engine.Residue;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.journal.JournalReader;
@@ -23,7 +25,8 @@ import java.util.concurrent.TimeUnit;
 public final class BadInputSuite {
   private static final int WARM_UP = 50;
   private static final List<String> FLAGS =
-      List.of("--pool-size", "1mb", "--http-addr", "127.0.0.1:0");
+      List.of(
+          "--pool-size", "1mb", "--instance-query-budget", "256kb", "--http-addr", "127.0.0.1:0");
   private static final long DRAIN_MILLIS = 8_000;
 
   private BadInputSuite() {}
@@ -51,10 +54,10 @@ public final class BadInputSuite {
    *
    * @param dir an empty folder with a short path
    */
-  public static Report run(Path dir, int inputs, long seed)
+  public static Report run(Daemons daemons, Path dir, int inputs, long seed)
       throws IOException, NativeException, InterruptedException {
     Random random = new Random(seed);
-    ManagerProcess manager = ManagerProcess.start(dir, FLAGS, List.of());
+    ManagerProcess manager = daemons.start(dir, FLAGS);
     try {
       play(manager, new Random(seed ^ 1), WARM_UP);
       Thread.sleep(500);
@@ -107,6 +110,7 @@ public final class BadInputSuite {
     try (ControlInput frames = new ControlInput(manager.socket(), random);
         DescriptorInput descriptors = new DescriptorInput(manager.socket(), random)) {
       for (int i = 0; i < inputs; i++) {
+        Progress.step("bad input", i, inputs);
         try {
           if (i % 5 == 0) {
             frames.round();

@@ -1,5 +1,7 @@
 package io.orbitkv.chaos.input;
 
+import io.orbitkv.chaos.Daemons;
+import io.orbitkv.chaos.Progress;
 import io.orbitkv.chaos.engine.Residue;
 import io.orbitkv.client.control.FrameType;
 import io.orbitkv.client.control.FrameWriter;
@@ -20,7 +22,9 @@ import java.util.concurrent.TimeUnit;
  */
 public final class CrowdSuite {
   private static final int SLOW = 32;
-  private static final long OUT_MILLIS = 20_000;
+  private static final List<String> FLAGS =
+      List.of("--pool-size", "1mb", "--http-addr", "127.0.0.1:0", "--hello-timeout", "3s");
+  private static final long OUT_MILLIS = 12_000;
   private static final long DRAIN_MILLIS = 5_000;
 
   private CrowdSuite() {}
@@ -46,9 +50,9 @@ public final class CrowdSuite {
    *
    * @param dir an empty folder with a short path
    */
-  public static Report run(Path dir, int connects)
+  public static Report run(Daemons daemons, Path dir, int connects)
       throws IOException, NativeException, InterruptedException {
-    ManagerProcess manager = ManagerProcess.start(dir, List.of("--pool-size", "1mb"), List.of());
+    ManagerProcess manager = daemons.start(dir, FLAGS);
     List<RawControl> slow = new ArrayList<>();
     try (Witness witness = new Witness(manager.socket())) {
       Residue baseline = Residue.settled(manager);
@@ -61,6 +65,7 @@ public final class CrowdSuite {
       }
       int sent = 0;
       for (int i = 0; i < connects; i++) {
+        Progress.step("connects", i, connects);
         new RawControl(manager.socket()).close();
         if (i % (1 + connects / 16) == 0) {
           sent = trickle(slow, hello, sent);

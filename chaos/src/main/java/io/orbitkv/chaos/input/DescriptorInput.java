@@ -72,14 +72,14 @@ final class DescriptorInput implements AutoCloseable {
     boolean usesSlot = payloadBytes > 0 || op == Op.POLL;
     submission.set(
         op.code(),
-        random.nextInt(3) == 0 ? random.nextInt(4) : 0,
+        op == Op.QUERY && random.nextInt(3) == 0 ? random.nextInt(4) : 0,
         usesSlot ? slot : ChannelLayout.NO_SLOT,
         payloadBytes,
         nextRequestId++,
         session.registered.epoch(),
         session.registered.sessionId(),
         usesSlot ? session.slots.generation(slot) : 0,
-        random.nextInt(40),
+        handle(op),
         op == Op.QUERY ? random.nextInt(3) : 0);
     submission.writeTo(descriptor, 0, 0);
     byte[] honest = descriptor.toArray(ValueLayout.JAVA_BYTE);
@@ -87,8 +87,9 @@ final class DescriptorInput implements AutoCloseable {
     if (random.nextInt(2_000) == 0) {
       session.forgeTail(random.nextLong());
     } else {
+      // Whole descriptors with hostile contents get as far as the loop.
       byte[] bytes =
-          damagePayload
+          damagePayload || random.nextInt(3) == 0
               ? honest
               : mutator.damage(honest, forgeSequence ? 0 : 8, forgeSequence ? 0 : 16);
       session.submit(bytes, forgeSequence);
@@ -104,6 +105,14 @@ final class DescriptorInput implements AutoCloseable {
           throw new AssertionError(
               "a descriptor was neither answered nor ended the session: " + op);
     }
+  }
+
+  /** Leases and tickets of anybody, where the operation has one. */
+  private long handle(Op op) {
+    return switch (op) {
+      case RESTORE, RELEASE, POLL, CANCEL -> random.nextInt(40);
+      case PING, QUERY, PUBLISH -> 0;
+    };
   }
 
   private void end(RawChannel session) {

@@ -1,5 +1,6 @@
 package io.orbitkv.chaos.input;
 
+import io.orbitkv.chaos.Daemons;
 import io.orbitkv.client.wire.ChannelLayout;
 import io.orbitkv.client.wire.Op;
 import io.orbitkv.client.wire.Submission;
@@ -36,8 +37,9 @@ public final class HeldUpSuite {
    *
    * @param dir an empty folder with a short path
    */
-  public static Report run(Path dir, int attempts) throws NativeException, InterruptedException {
-    ManagerProcess manager = ManagerProcess.start(dir, List.of("--pool-size", "1mb"), List.of());
+  public static Report run(Daemons daemons, Path dir, int attempts)
+      throws NativeException, InterruptedException {
+    ManagerProcess manager = daemons.start(dir, List.of("--pool-size", "1mb"));
     try (Witness witness = new Witness(manager.socket())) {
       Thread thread = Thread.ofPlatform().daemon().name("witness").start(witness);
       for (int i = 0; i < attempts; i++) {

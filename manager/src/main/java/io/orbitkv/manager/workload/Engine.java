@@ -135,6 +135,17 @@ public final class Engine implements AutoCloseable {
     }
   }
 
+  /** Whether every byte of a page is that of a block. */
+  public boolean holds(int page, long block) {
+    pattern.select(block);
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      if (pattern.mismatch((long) layer * shape.layerBytes(), layerOf(layer, page)) >= 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** What to say of a refusal that nobody expects. */
   static Failure refused(String what, Refusal refusal) {
     return new Failure(
