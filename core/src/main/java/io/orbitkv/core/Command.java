@@ -3,6 +3,7 @@ package io.orbitkv.core;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.RestoreCopy;
+import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.state.HostEvent.Operation;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.HostEvent.SessionRole;
@@ -250,4 +251,7 @@ public sealed interface Command {
    * source.
    */
   record CopyDone(CopyTask task) implements Command {}
+
+  /** Blocks have come back from SSD or gone there, or not. Comes from the store. */
+  record SsdDone(SsdTask task) implements Command {}
 }

@@ -7,6 +7,7 @@ import io.orbitkv.core.copy.PublishCopy;
 import io.orbitkv.core.copy.RestoreCopy;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.DigestRecorded;
 import io.orbitkv.state.HostEvent.EpochEnded;
@@ -43,6 +44,7 @@ final class Decider {
   private final RegisterDecisions registrations;
   private final Inspections inspections;
   private final RestartDecisions restart;
+  private final @Nullable TierDecisions tier;
 
   private final List<ReplySink> shutdownSinks = new ArrayList<>();
   private String shutdownReason = "";
@@ -59,14 +61,16 @@ final class Decider {
       ExtentAllocator extents,
       MemorySegment pool,
       CopyExecutor copies,
-      SessionListener listener) {
-    host = new Host(config, state, log, clock, policy, extents, pool, copies, listener);
+      SessionListener listener,
+      @Nullable SsdTier ssd) {
+    host = new Host(config, state, log, clock, policy, extents, pool, copies, listener, ssd);
     host.startedMicros = clock.monotonicMicros();
     leases = new LeaseDecisions(host);
-    QueryDecisions queries = new QueryDecisions(host, leases);
-    tickets = new TicketDecisions(host, queries, leases, book);
     evictions = new EvictionDecisions(host, book);
-    publishes = new PublishDecisions(host, evictions, book);
+    tier = host.tier == null ? null : new TierDecisions(host, host.tier, evictions, book);
+    QueryDecisions queries = new QueryDecisions(host, leases, tier);
+    tickets = new TicketDecisions(host, queries, leases, book, tier);
+    publishes = new PublishDecisions(host, evictions, book, tier);
     restores = new RestoreDecisions(host, leases, evictions);
     sessions = new SessionDecisions(host, leases, tickets);
     registrations = new RegisterDecisions(host, sessions);
@@ -83,6 +87,9 @@ final class Decider {
     }
     started = true;
     host.ownExtents();
+    if (tier != null) {
+      tier.recover();
+    }
     recordDigest();
     return false;
   }
@@ -107,6 +114,7 @@ final class Decider {
           host.reply(inspect.replyTo(), new Reply.Inspected(inspections.answer(inspect.what())));
       case Command.Shutdown shutdown -> shutDown(shutdown);
       case Command.CopyDone done -> copyEnded(done.task());
+      case Command.SsdDone done -> Objects.requireNonNull(tier).ended(done.task());
     }
     settle();
   }
@@ -146,6 +154,7 @@ final class Decider {
       case LiveTicket ticket -> tickets.expire(ticket);
       case UnsealedBlocks blocks -> evictions.unsealedDue(blocks);
       case WaitingRegistration waits -> registrations.expire(waits);
+      case TierWatch _ -> Objects.requireNonNull(tier).watchDue();
     }
   }
 
@@ -238,9 +247,14 @@ final class Decider {
     if (host.factsSinceDigest >= host.config.digestEveryFacts()) {
       recordDigest();
     }
-    if (host.draining && host.instances.isEmpty() && !ended) {
+    if (host.draining && host.instances.isEmpty() && diskDrained() && !ended) {
       endEpoch();
     }
+  }
+
+  /** Nothing is under way to or from SSD, or nobody knows when it will end. */
+  private boolean diskDrained() {
+    return host.tier == null || host.tier.idle() || host.tier.hanging;
   }
 
   private void closeDrained() {

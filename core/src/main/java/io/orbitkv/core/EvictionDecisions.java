@@ -3,11 +3,13 @@ package io.orbitkv.core;
 import io.orbitkv.core.Command.Evict;
 import io.orbitkv.core.Command.EvictSelector;
 import io.orbitkv.core.Reply.Refused;
+import io.orbitkv.state.HostEvent.BlocksDemoted;
 import io.orbitkv.state.HostEvent.BlocksEvicted;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.LongRanges;
 import java.util.ArrayDeque;
+import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +57,55 @@ final class EvictionDecisions {
     this.tickets = tickets;
   }
 
+  // ---- room
+  // --------------------------------------------------------------------------------------------------------
+
+  /**
+   * Lets blocks leave DRAM that hold so many bytes; false, and none leaves, if there are not
+   * enough.
+   */
+  boolean makeRoom(long bytes, long forSessionId, String forRequest) {
+    IntArrayList victims = new IntArrayList();
+    for (long found = 0; found < bytes; ) {
+      int slot = host.takeVictim();
+      if (slot < 0) {
+        for (int i = victims.size() - 1; i >= 0; i--) {
+          int kept = victims.getInt(i);
+          host.policy.putBack(kept, host.keyHash(kept));
+        }
+        return false;
+      }
+      victims.addInt(slot);
+      found += host.allocatedBytes(slot);
+    }
+    giveUp(victims, EvictionCause.CAPACITY, forSessionId, forRequest);
+    return true;
+  }
+
+  /**
+   * The blocks leave DRAM, in this order. Those with a copy on SSD, which nothing may hold, can
+   * still be found.
+   */
+  void giveUp(IntArrayList slots, EvictionCause cause, long forSessionId, String forRequest) {
+    LongRanges.Builder demoted = new LongRanges.Builder();
+    LongRanges.Builder evicted = new LongRanges.Builder();
+    for (int i = 0; i < slots.size(); i++) {
+      int slot = slots.getInt(i);
+      if (host.tier != null && host.state.onSsd(slot)) {
+        demoted.add(host.state.blockId(slot));
+      } else {
+        evicted.add(host.state.blockId(slot));
+        host.leaves(slot);
+      }
+    }
+    if (evicted.size() > 0) {
+      host.emit(new BlocksEvicted(evicted.build(), cause, forSessionId, forRequest));
+    }
+    if (demoted.size() > 0) {
+      host.emit(new BlocksDemoted(demoted.build(), cause, forSessionId, forRequest));
+    }
+  }
+
   // ---- blocks that wait for another shard
   // --------------------------------------------------------------------------
 
@@ -82,7 +133,7 @@ final class EvictionDecisions {
   private boolean isReserved(int slot) {
     return switch (host.state.blockState(slot)) {
       case RESERVED -> true;
-      case SEALED, EVICTED -> false;
+      case SEALED, EVICTED, DEMOTED, LOADING -> false;
     };
   }
 
@@ -101,8 +152,8 @@ final class EvictionDecisions {
    */
   void dropDamaged(long blockId) {
     int slot = host.state.slotOf(blockId);
-    if (slot >= 0 && host.state.sealed(slot)) {
-      host.policy.removed(slot);
+    if (slot >= 0 && host.state.stored(slot)) {
+      host.leaves(slot);
       evict(LongRanges.of(blockId, 1), EvictionCause.VERIFY_FAILED);
     }
   }
@@ -167,7 +218,7 @@ final class EvictionDecisions {
   private void take(Sweep sweep, LongRanges.Builder ids, int slot) {
     long bytes = host.allocatedBytes(slot);
     ids.add(host.state.blockId(slot));
-    host.policy.removed(slot);
+    host.leaves(slot);
     sweep.blocks++;
     if (host.evictable(slot)) {
       sweep.freedBytes += bytes;
@@ -205,7 +256,7 @@ final class EvictionDecisions {
       return false;
     }
     return switch (host.state.blockState(slot)) {
-      case RESERVED, SEALED ->
+      case RESERVED, SEALED, DEMOTED, LOADING ->
           sweep.namespaceId == 0 || host.state.namespaceId(slot) == sweep.namespaceId;
       case EVICTED -> false;
     };

@@ -6,6 +6,8 @@ import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.ssd.SsdExtents;
+import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.journal.Journal;
 import io.orbitkv.state.Effects;
 import io.orbitkv.state.Fact;
@@ -45,6 +47,9 @@ final class Host {
   final MemorySegment pool;
   final CopyExecutor copies;
   final SessionListener listener;
+
+  /** Null on a host without an SSD tier. */
+  final @Nullable LiveTier tier;
 
   final Timers timers = new Timers();
   final Budget budget;
@@ -89,7 +94,8 @@ final class Host {
       ExtentAllocator extents,
       MemorySegment pool,
       CopyExecutor copies,
-      SessionListener listener) {
+      SessionListener listener,
+      @Nullable SsdTier tier) {
     this.config = config;
     this.state = state;
     this.log = log;
@@ -99,6 +105,7 @@ final class Host {
     this.pool = pool;
     this.copies = copies;
     this.listener = listener;
+    this.tier = tier == null ? null : new LiveTier(tier);
     this.budget = new Budget(config.globalBudgetBytes());
   }
 
@@ -115,7 +122,23 @@ final class Host {
 
   /** From here on the extents that facts free are those of this epoch's pool. */
   void ownExtents() {
-    effects = (offset, bytes, generation) -> extents.free(offset, bytes);
+    LiveTier live = tier;
+    effects =
+        live == null
+            ? (offset, bytes, generation) -> extents.free(offset, bytes)
+            : new Effects() {
+              @Override
+              public void extentFreed(long offset, int bytes, long generation) {
+                if (!live.freeLater(offset, bytes)) {
+                  extents.free(offset, bytes);
+                }
+              }
+
+              @Override
+              public void ssdExtentFreed(int file, long offset, int bytes, long generation) {
+                live.extents.free(file, offset, bytes);
+              }
+            };
   }
 
   /**
@@ -129,7 +152,8 @@ final class Host {
             + 2L * publishes.size()
             + 3L * restores.size()
             + 2L * sessions.size()
-            + 2L * instances.size();
+            + 2L * instances.size()
+            + (tier == null ? 0 : 4L * tier.running.size());
     int all = (int) Math.min(Integer.MAX_VALUE, facts + endings);
     return log.hasRoom(all, columnBytes + blocksInCopy * BLOCK_COLUMN_BYTES);
   }
@@ -214,7 +238,33 @@ final class Host {
 
   /** Whether a sealed block's memory would return at once if it were evicted. */
   boolean evictable(int slot) {
-    return state.pins(slot) == 0;
+    return state.pins(slot) == 0 && (tier == null || !tier.holds(state.blockId(slot)));
+  }
+
+  /** The block that leaves DRAM next, out of the policy; -1 if none may. */
+  int takeVictim() {
+    return policy.takeVictim(this::evictable);
+  }
+
+  /** A request used the block. */
+  void touched(int slot) {
+    policy.touched(slot);
+    if (tier != null) {
+      tier.policy.touched(slot);
+    }
+  }
+
+  /** The block leaves for a reason that is no policy's. */
+  void leaves(int slot) {
+    policy.removed(slot);
+    if (tier != null) {
+      tier.policy.removed(slot);
+    }
+  }
+
+  /** What offsets and sizes of the pool's extents are multiples of. */
+  int granuleBytes() {
+    return tier == null ? ExtentAllocator.GRANULE_BYTES : SsdExtents.ALIGNMENT_BYTES;
   }
 
   /** Allocated bytes of all slices of a block. */

@@ -3,6 +3,7 @@ package io.orbitkv.core;
 import io.orbitkv.state.BlockState;
 import io.orbitkv.state.HostEvent.SessionRole;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A part of the state that an operator can look at; each question has one kind of answer. */
 public sealed interface Inspection {
@@ -57,8 +58,42 @@ public sealed interface Inspection {
       long openRestores,
       long budgetUsedBytes,
       long budgetLimitBytes,
-      boolean journalHasRoom)
+      boolean journalHasRoom,
+      @Nullable SsdView ssd)
       implements Answer {}
+
+  /**
+   * The SSD tier.
+   *
+   * @param capacityBytes that extents can have
+   * @param extents in use, those of writes under way among them
+   * @param copiedBlocks blocks that have a copy
+   * @param onlyBlocks blocks that are nowhere else, those on the way back among them
+   * @param queuedBytes on their way to the disk
+   * @param loadingBytes on their way back
+   * @param tasks submitted and not ended
+   * @param skippedBlocks that were not admitted since the start, because the queue was full or the
+   *     disk ill
+   * @param refusedLoads reads that were not begun since the start, for want of memory or because
+   *     the disk hung
+   * @param problems for people
+   */
+  record SsdView(
+      long capacityBytes,
+      long usedBytes,
+      int extents,
+      long copiedBlocks,
+      long onlyBlocks,
+      long loadingBlocks,
+      long queuedBytes,
+      long loadingBytes,
+      int tasks,
+      long skippedBlocks,
+      long refusedLoads,
+      long readErrors,
+      long writeErrors,
+      String admission,
+      List<String> problems) {}
 
   /**
    * The DRAM pool.
@@ -126,5 +161,6 @@ public sealed interface Inspection {
       String keyHex,
       BlockState state,
       int pins,
-      long bytes) {}
+      long bytes,
+      boolean onSsd) {}
 }

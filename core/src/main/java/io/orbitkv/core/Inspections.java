@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 
 /** Consistent pictures of the state, for the command line and HTTP. */
 final class Inspections {
@@ -66,7 +67,27 @@ final class Inspections {
         state.openRestores(),
         host.budget.usedBytes(),
         host.budget.limitBytes(),
-        host.hasRoom(1, 0));
+        host.hasRoom(1, 0),
+        host.tier == null ? null : ssd(host.tier));
+  }
+
+  private Inspection.SsdView ssd(LiveTier tier) {
+    return new Inspection.SsdView(
+        tier.extents.capacityBytes(),
+        tier.extents.usedBytes(),
+        tier.extents.usedExtents(),
+        tier.policy.size(),
+        host.state.ssdOnlyBlocks(),
+        host.state.loadingBlocks(),
+        tier.queuedBytes,
+        tier.loadingBytes,
+        tier.running.size(),
+        tier.skippedBlocks,
+        tier.refusedLoads,
+        tier.readErrors,
+        tier.writeErrors,
+        tier.settings.admission().name().toLowerCase(Locale.ROOT),
+        tier.report.problems());
   }
 
   private Inspection.InstancesAnswer instances() {
@@ -166,6 +187,7 @@ final class Inspections {
         HexFormat.of().formatHex(key, 0, host.state.keyBytes(slot)),
         host.state.blockState(slot),
         host.state.pins(slot),
-        host.allocatedBytes(slot));
+        host.allocatedBytes(slot),
+        host.state.onSsd(slot));
   }
 }

@@ -3,10 +3,16 @@ package io.orbitkv.core;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.GroupLayout;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.state.BoundLayers;
+import io.orbitkv.state.HostEvent.LayersBound;
+import io.orbitkv.state.Longs;
 import io.orbitkv.state.identity.GroupSpec;
 import io.orbitkv.state.identity.Namespace;
 import io.orbitkv.state.identity.StateFormat;
 import io.orbitkv.state.recovery.RecoveryContract;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +28,9 @@ final class LiveNamespace {
   final RecoveryContract contract;
   final int shardCount;
 
+  /** What sizes of extents are multiples of. */
+  private final int granuleBytes;
+
   /** By group index and slice. */
   private final @Nullable LayerShape[][] shapes;
 
@@ -30,12 +39,13 @@ final class LiveNamespace {
       "ArrayRecordComponent") // compared by nobody; copies on the hot path help nobody
   private record LayerShape(int[] numbers, long[] bytes, int extentBytes) {}
 
-  LiveNamespace(int id, Namespace name, StateFormat format, int shardCount) {
+  LiveNamespace(int id, Namespace name, StateFormat format, int shardCount, int granuleBytes) {
     this.id = id;
     this.name = name;
     this.format = format;
     this.contract = RecoveryContract.compile(format.groups()).orElseThrow();
     this.shardCount = shardCount;
+    this.granuleBytes = granuleBytes;
     this.shapes = new LayerShape[contract.groups().size()][];
     for (int g = 0; g < shapes.length; g++) {
       shapes[g] = new LayerShape[group(g).replicated() ? 1 : shardCount];
@@ -87,7 +97,7 @@ final class LiveNamespace {
             "is " + group(g).bytesPerBlock() + " but the layers hold " + layout.payloadBytes(),
             false);
       }
-      if (ExtentAllocator.allocatedBytes(layout.extentBytes()) > poolBytes) {
+      if (ExtentAllocator.allocatedBytes(layout.extentBytes(), granuleBytes) > poolBytes) {
         return new FieldProblem(
             at + ".bytesPerBlock", "needs more than the pool of " + poolBytes + " bytes", false);
       }
@@ -121,8 +131,12 @@ final class LiveNamespace {
     return null;
   }
 
-  /** Fixes the layers of a shard whose {@link #layerProblem} is none. */
-  void bindLayers(int shard, EngineBuffers buffers) {
+  /**
+   * Fixes the layers of a shard whose {@link #layerProblem} is none; answers what was not fixed
+   * before.
+   */
+  List<LayersBound> bindLayers(int shard, EngineBuffers buffers) {
+    List<LayersBound> fresh = new ArrayList<>();
     for (int g = 0; g < shapes.length; g++) {
       GroupLayout layout = buffers.layout(group(g).groupId());
       if (layout != null && shapes[g][slice(g, shard)] == null) {
@@ -132,9 +146,29 @@ final class LiveNamespace {
           numbers[l] = layout.layer(l).layer();
           bytes[l] = layout.layer(l).blockBytes();
         }
-        int extentBytes = ExtentAllocator.allocatedBytes(layout.extentBytes());
+        int extentBytes = ExtentAllocator.allocatedBytes(layout.extentBytes(), granuleBytes);
         shapes[g][slice(g, shard)] = new LayerShape(numbers, bytes, extentBytes);
+        fresh.add(
+            new LayersBound(
+                id,
+                group(g).groupId(),
+                slice(g, shard),
+                Longs.of(Arrays.stream(numbers).asLongStream().toArray()),
+                Longs.of(bytes.clone())));
       }
     }
+    return fresh;
+  }
+
+  /** Fixes layers as an earlier epoch did, which left blocks that are cut so. */
+  void bindLayers(int groupIndex, BoundLayers bound) {
+    int[] numbers = new int[bound.layers().size()];
+    long[] bytes = new long[numbers.length];
+    for (int l = 0; l < numbers.length; l++) {
+      numbers[l] = (int) bound.layers().get(l);
+      bytes[l] = bound.layerBytes().get(l);
+    }
+    int extentBytes = ExtentAllocator.allocatedBytes(GroupLayout.extentBytes(bytes), granuleBytes);
+    shapes[groupIndex][bound.slice()] = new LayerShape(numbers, bytes, extentBytes);
   }
 }

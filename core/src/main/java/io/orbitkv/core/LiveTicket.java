@@ -1,5 +1,6 @@
 package io.orbitkv.core;
 
+import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongHashSet;
 
 /** A query that waits for blocks on their way, and the bytes charged for what it hopes to lease. */
@@ -8,6 +9,11 @@ final class LiveTicket extends Timer {
   final LiveSession session;
   final Command.Query query;
   long chargedBytes;
+
+  /** Blocks that stay in DRAM for it; the reads that were begun for it count up. */
+  final LongArrayList held = new LongArrayList();
+
+  int loads;
 
   /** Blocks that are neither sealed nor gone; kept by {@link TicketBook}. */
   final LongHashSet awaited = new LongHashSet();

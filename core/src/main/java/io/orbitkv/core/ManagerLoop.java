@@ -4,11 +4,15 @@ import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.ssd.SsdStore;
+import io.orbitkv.core.ssd.SsdTask;
+import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.state.BrokenInvariant;
 import io.orbitkv.state.HostState;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 import org.agrona.concurrent.Agent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one thread that owns the host's state, as a duty cycle: ended copies first (they free memory
@@ -31,6 +35,8 @@ public final class ManagerLoop implements Agent {
   private final Clock clock;
   private final Consumer<Command> handle;
   private final Consumer<CopyTask> copyDone;
+  private final @Nullable SsdStore ssd;
+  private final Consumer<SsdTask> ssdDone;
   private boolean starting = true;
   private boolean broken;
 
@@ -55,18 +61,42 @@ public final class ManagerLoop implements Agent {
       MemorySegment pool,
       CopyExecutor copies,
       SessionListener listener) {
+    this(config, version, state, log, clock, source, policy, extents, pool, copies, listener, null);
+  }
+
+  /**
+   * A loop with an SSD tier.
+   *
+   * @param tier null for none; its store outlives the loop
+   */
+  public ManagerLoop(
+      HostConfig config,
+      String version,
+      HostState state,
+      FactLog log,
+      Clock clock,
+      CommandSource source,
+      EvictionPolicy policy,
+      ExtentAllocator extents,
+      MemorySegment pool,
+      CopyExecutor copies,
+      SessionListener listener,
+      @Nullable SsdTier tier) {
     if (extents.usedExtents() != 0 || extents.poolBytes() != config.poolBytes()) {
       throw new IllegalArgumentException(
           "the books must be of an empty pool of %d bytes, not of %d with %d extents in use"
               .formatted(config.poolBytes(), extents.poolBytes(), extents.usedExtents()));
     }
     this.decider =
-        new Decider(config, version, state, log, clock, policy, extents, pool, copies, listener);
+        new Decider(
+            config, version, state, log, clock, policy, extents, pool, copies, listener, tier);
     this.source = source;
     this.copies = copies;
     this.clock = clock;
     this.handle = decider::handle;
     this.copyDone = task -> decider.handle(new Command.CopyDone(task));
+    this.ssd = tier == null ? null : tier.store();
+    this.ssdDone = task -> decider.handle(new Command.SsdDone(task));
   }
 
   /**
@@ -99,6 +129,9 @@ public final class ManagerLoop implements Agent {
 
   private int cycle() {
     int work = copies.poll(copyDone, COPIES_PER_CYCLE);
+    if (ssd != null) {
+      work += ssd.poll(ssdDone, COPIES_PER_CYCLE);
+    }
     if (!decider.ended()) {
       work += source.poll(handle, COMMANDS_PER_CYCLE);
     }

@@ -7,7 +7,6 @@ import io.orbitkv.core.copy.GroupLayout;
 import io.orbitkv.core.copy.PublishCopy;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.state.HostEvent.AbortReason;
-import io.orbitkv.state.HostEvent.BlocksEvicted;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.PublishAborted;
 import io.orbitkv.state.HostEvent.SessionEnd;
@@ -16,6 +15,7 @@ import io.orbitkv.state.HostEvent.SlicesReserved;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.Longs;
 import java.util.Arrays;
+import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +26,14 @@ final class PublishDecisions {
   private final Host host;
   private final EvictionDecisions evictions;
   private final TicketBook tickets;
+  private final @Nullable TierDecisions tier;
 
-  PublishDecisions(Host host, EvictionDecisions evictions, TicketBook tickets) {
+  PublishDecisions(
+      Host host, EvictionDecisions evictions, TicketBook tickets, @Nullable TierDecisions tier) {
     this.host = host;
     this.evictions = evictions;
     this.tickets = tickets;
+    this.tier = tier;
   }
 
   void publish(Publish command) {
@@ -89,7 +92,7 @@ final class PublishDecisions {
   }
 
   private void plan(Publish command, LiveSession session, int groupIndex, GroupLayout layout) {
-    int extentBytes = ExtentAllocator.allocatedBytes(layout.extentBytes());
+    int extentBytes = ExtentAllocator.allocatedBytes(layout.extentBytes(), host.granuleBytes());
     PublishPlan plan =
         new PublishPlan(
             host, session.namespace(), groupIndex, session.shard, command.keys(), extentBytes);
@@ -98,9 +101,7 @@ final class PublishDecisions {
     do {
       if (plan.needsVictims()) {
         evicted = true;
-        host.emit(
-            new BlocksEvicted(
-                plan.takeVictimIds(), EvictionCause.CAPACITY, session.id, command.request()));
+        evictions.giveUp(plan.takeVictims(), EvictionCause.CAPACITY, session.id, command.request());
       }
     } while (!plan.allocate());
     if (plan.stored() == 0) {
@@ -194,6 +195,7 @@ final class PublishDecisions {
   private void seal(LivePublish publish) {
     long[] checksums = publish.copy().checksums();
     host.emit(new SlicesPublished(publish.id(), Longs.of(checksums)));
+    IntArrayList fresh = new IntArrayList();
     int slot = -1;
     for (int i = 0; i < publish.blockIds().length; i++) {
       if (publish.blockIds()[i] == 0) {
@@ -206,13 +208,33 @@ final class PublishDecisions {
       if (publish.stored(i)) {
         host.policy.entered(slot, host.keyHash(slot));
         tickets.settled(publish.blockIds()[i]);
+        if (tier != null) {
+          fresh.addInt(slot);
+        }
       } else {
-        host.policy.touched(slot);
+        host.touched(slot);
       }
+    }
+    if (tier != null) {
+      tier.sealed(fresh, publish.session().id, publish.command().request());
+      touchOnSsd(publish);
     }
     host.reply(
         publish.replyTo(),
         published(publish.command(), publish.outcomes(), publish.copy().bytes()));
+  }
+
+  /** What was there before and what is new stand on SSD in request order too. */
+  private void touchOnSsd(LivePublish publish) {
+    int slot = -1;
+    for (long blockId : publish.blockIds()) {
+      if (blockId != 0) {
+        slot = host.state.slotOf(blockId, slot);
+        if (slot >= 0 && host.tier != null) {
+          host.tier.policy.touched(slot);
+        }
+      }
+    }
   }
 
   /** A refusal only if nothing changed: room that lies in pieces is found out by evicting. */

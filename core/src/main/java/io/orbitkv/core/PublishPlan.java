@@ -61,10 +61,10 @@ final class PublishPlan {
     for (int i = 0; i < keys.size(); i++) {
       int slot =
           state.findSlot(namespace.id, groupId, keys.packed(), keys.offset(i), keys.keyBytes());
-      if (slot >= 0 && victimSlots.contains(slot)) {
+      if (slot >= 0 && victimSlots.contains(slot) && !state.onSsd(slot)) {
         slot = -1;
       }
-      if (slot >= 0 && (state.sealed(slot) || state.reserved(slot, shard))) {
+      if (slot >= 0 && (state.stored(slot) || state.reserved(slot, shard))) {
         blockIds[i] = state.blockId(slot);
         outcomes[i] = outcomeOfHeld(slot).code();
       } else if (repeated(i)) {
@@ -78,8 +78,8 @@ final class PublishPlan {
   }
 
   private PublishOutcome outcomeOfHeld(int slot) {
-    if (host.state.sealed(slot)) {
-      host.policy.touched(slot);
+    if (host.state.stored(slot)) {
+      host.touched(slot);
       return PublishOutcome.ALREADY;
     }
     return host.state.present(slot, shard) ? PublishOutcome.ALREADY : PublishOutcome.ELSEWHERE;
@@ -117,7 +117,7 @@ final class PublishPlan {
   private boolean takeVictims(long neededBytes) {
     int before = victims.size();
     while (victimBytes < neededBytes) {
-      int slot = host.policy.takeVictim(host::evictable);
+      int slot = host.takeVictim();
       if (slot < 0) {
         putBackFrom(before);
         return false;
@@ -149,21 +149,19 @@ final class PublishPlan {
     return !victims.isEmpty();
   }
 
-  /** The blocks to evict, in the order they were chosen; from here on none are counted. */
-  LongRanges takeVictimIds() {
-    LongRanges.Builder ids = new LongRanges.Builder();
-    for (int i = 0; i < victims.size(); i++) {
-      ids.add(host.state.blockId(victims.getInt(i)));
-    }
+  /** The blocks that leave DRAM, in the order they were chosen; from here on none are counted. */
+  IntArrayList takeVictims() {
+    IntArrayList taken = new IntArrayList();
+    taken.addAll(victims);
     victims.clear();
-    return ids.build();
+    return taken;
   }
 
   /**
    * Allocates what was left open, after the victims are evicted. Where extents of several sizes
    * share the pool, the freed bytes may not lie together: then more victims are asked for.
    *
-   * @return false when {@link #takeVictimIds} must be evicted first and this called again
+   * @return false when {@link #takeVictims()} must be evicted first and this called again
    */
   boolean allocate() {
     for (int i = 0; i < wanted.size(); i++) {

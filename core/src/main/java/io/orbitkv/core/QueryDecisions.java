@@ -2,7 +2,7 @@ package io.orbitkv.core;
 
 import io.orbitkv.core.Command.GroupKeys;
 import io.orbitkv.core.Command.Query;
-import io.orbitkv.core.Command.QueryMode;
+import io.orbitkv.core.QueryEvidence.Reach;
 import io.orbitkv.core.Reply.Refused;
 import io.orbitkv.state.HostEvent.GroupAnswer;
 import io.orbitkv.state.HostEvent.GroupLease;
@@ -16,6 +16,7 @@ import io.orbitkv.state.recovery.RecoveryDemand;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,11 +29,13 @@ final class QueryDecisions {
 
   private final Host host;
   private final LeaseDecisions leases;
+  private final @Nullable TierDecisions tier;
   private @Nullable QueryEvidence scratch;
 
-  QueryDecisions(Host host, LeaseDecisions leases) {
+  QueryDecisions(Host host, LeaseDecisions leases, @Nullable TierDecisions tier) {
     this.host = host;
     this.leases = leases;
+    this.tier = tier;
   }
 
   /** Why a query cannot be looked up, null if it can. */
@@ -86,8 +89,17 @@ final class QueryDecisions {
       evidence = new QueryEvidence(host.state, namespace);
       scratch = evidence;
     }
-    evidence.look(namespace, query, query.mode() == QueryMode.WAIT);
+    evidence.look(namespace, query, furthest(query));
     return evidence;
+  }
+
+  /** Which blocks the query may have if they are not in DRAM yet. */
+  Reach furthest(Query query) {
+    return switch (query.mode()) {
+      case WAIT -> Reach.COMING;
+      case LEASE -> Reach.IN_DRAM;
+      case DISCOVER -> tier == null ? Reach.IN_DRAM : Reach.STORED;
+    };
   }
 
   /** Whether the facts of an answer can be promised. */
@@ -97,11 +109,14 @@ final class QueryDecisions {
     for (GroupKeys group : query.groups()) {
       blocks += group.keys().size();
     }
-    return host.hasRoom(4, missing * query.groups().size() + blocks * Host.BLOCK_COLUMN_BYTES);
+    // A read back from SSD adds the blocks that leave DRAM, the read's own columns and its end.
+    int facts = tier == null ? 4 : 12;
+    long columns = blocks * Host.BLOCK_COLUMN_BYTES * (tier == null ? 1 : 4);
+    return host.hasRoom(facts, missing * query.groups().size() + columns);
   }
 
   void discover(Query query, QueryEvidence evidence) {
-    BoundarySet boundaries = evidence.boundaries(false);
+    BoundarySet boundaries = evidence.boundaries(furthest(query));
     List<GroupRange> ranges =
         evidence.demand(boundaries.last().orElse(evidence.startToken())).ranges();
     host.reply(
@@ -117,7 +132,7 @@ final class QueryDecisions {
    */
   Reply answer(
       LiveSession session, Query query, QueryEvidence evidence, long ticketId, boolean expired) {
-    BoundarySet boundaries = evidence.boundaries(false);
+    BoundarySet boundaries = evidence.boundaries(Reach.IN_DRAM);
     int boundary = boundaries.last().orElse(NO_BOUNDARY);
     if (boundary == NO_BOUNDARY) {
       host.emit(new QueryMissed(session.id, query.request(), answers(evidence, null)));
@@ -138,7 +153,7 @@ final class QueryDecisions {
     List<GroupAnswer> answers = answers(evidence, demand);
     LiveLease lease =
         leases.grant(session, query.request(), ticketId, held(evidence, demand), answers, bytes);
-    touch(evidence, demand);
+    touch(session, query, evidence, demand);
     return new Reply.Ready(
         lease.id,
         ticketId,
@@ -175,13 +190,22 @@ final class QueryDecisions {
     return new GroupLease(evidence.groupId(g), range.start(), evidence.blocks(g, range));
   }
 
-  private void touch(QueryEvidence evidence, RecoveryDemand demand) {
+  private void touch(
+      LiveSession session, Query query, QueryEvidence evidence, RecoveryDemand demand) {
+    IntArrayList uncopied = new IntArrayList();
     for (int g = 0; g < evidence.groupCount(); g++) {
       GroupRange range = demand.ranges().get(g);
       int to = evidence.ordinal(g, range.end());
       for (int ordinal = evidence.ordinal(g, range.start()); ordinal < to; ordinal++) {
-        host.policy.touched(evidence.slot(g, ordinal));
+        int slot = evidence.slot(g, ordinal);
+        host.touched(slot);
+        if (tier != null && tier.lacksCopy(slot)) {
+          uncopied.addInt(slot);
+        }
       }
+    }
+    if (tier != null) {
+      tier.used(uncopied, session.id, query.request());
     }
   }
 

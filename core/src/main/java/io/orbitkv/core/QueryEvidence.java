@@ -28,7 +28,17 @@ final class QueryEvidence implements Evidence {
   private List<Command.GroupKeys> groups = List.of();
   private int startToken;
   private int endToken;
-  private boolean countReserved;
+  private Reach reach = Reach.IN_DRAM;
+
+  /** Which blocks a boundary may rest on; each includes those before it. */
+  enum Reach {
+    /** Sealed ones that can be leased now. */
+    IN_DRAM,
+    /** Those on SSD as well. */
+    STORED,
+    /** Those that are being published as well. */
+    COMING
+  }
 
   /** Slot of each page from the start token on: reserved or sealed, -1 if there is none. */
   private int[][] slots = {};
@@ -46,24 +56,24 @@ final class QueryEvidence implements Evidence {
   /**
    * Looks the keys of a query up.
    *
-   * @param alsoReserved whether pages on their way are looked for too
+   * @param furthest how far pages are looked for
    */
-  void look(LiveNamespace in, Query query, boolean alsoReserved) {
+  void look(LiveNamespace in, Query query, Reach furthest) {
     namespace = in;
     groups = query.groups();
     startToken = query.startToken();
     ensure(groups.size());
     endToken = askedEnd(query);
-    int reach = endToken;
+    int end = endToken;
     for (int g = 0; g < groups.size(); g++) {
       if (isPrefix(g)) {
-        lookPrefix(g, (reach - startToken) / pageTokens(g), alsoReserved);
-        reach = Math.min(reach, startToken + looked[g] * pageTokens(g));
+        lookPrefix(g, (end - startToken) / pageTokens(g), furthest);
+        end = Math.min(end, startToken + looked[g] * pageTokens(g));
       }
     }
     for (int g = 0; g < groups.size(); g++) {
       if (!isPrefix(g)) {
-        lookEach(g, (reach - startToken) / pageTokens(g));
+        lookEach(g, (end - startToken) / pageTokens(g));
       }
     }
   }
@@ -77,22 +87,31 @@ final class QueryEvidence implements Evidence {
     return Math.max(startToken, namespace.contract.alignDown((int) end));
   }
 
-  private void lookPrefix(int g, int pages, boolean alsoReserved) {
+  private void lookPrefix(int g, int pages, Reach furthest) {
     Keys keys = groups.get(g).keys();
     int groupId = groups.get(g).groupId();
     int[] row = row(g, Math.max(pages, keys.size()));
     int run = state.findPrefix(namespace.id, groupId, keys, 0, row);
     found[g] = run;
-    int reach = Math.min(run, pages);
-    if (alsoReserved) {
-      for (; reach < pages; reach++) {
-        row[reach] = slotOfKey(g, reach);
-        if (row[reach] < 0) {
+    int end = Math.min(run, pages);
+    if (furthest != Reach.IN_DRAM) {
+      for (; end < pages; end++) {
+        row[end] = slotOfKey(g, end);
+        if (row[end] < 0 || !counts(row[end], furthest)) {
           break;
         }
+        found[g] += found[g] == end && state.stored(row[end]) ? 1 : 0;
       }
     }
-    looked[g] = reach;
+    looked[g] = end;
+  }
+
+  private boolean counts(int slot, Reach within) {
+    return switch (within) {
+      case IN_DRAM -> state.sealed(slot);
+      case STORED -> state.stored(slot);
+      case COMING -> true;
+    };
   }
 
   private void lookEach(int g, int pages) {
@@ -100,7 +119,7 @@ final class QueryEvidence implements Evidence {
     found[g] = 0;
     for (int page = 0; page < pages; page++) {
       row[page] = slotOfKey(g, page);
-      if (row[page] >= 0 && state.sealed(row[page])) {
+      if (row[page] >= 0 && state.stored(row[page])) {
         found[g]++;
       }
     }
@@ -113,9 +132,9 @@ final class QueryEvidence implements Evidence {
         namespace.id, groups.get(g).groupId(), keys.packed(), keys.offset(page), keys.keyBytes());
   }
 
-  /** Every legal boundary on sealed pages, or on reserved ones too. */
-  BoundarySet boundaries(boolean withReserved) {
-    countReserved = withReserved;
+  /** Every legal boundary on the pages within reach. */
+  BoundarySet boundaries(Reach within) {
+    reach = within;
     return namespace
         .contract
         .restorableBoundaries(namespace.name, startToken, endToken, this)
@@ -142,7 +161,7 @@ final class QueryEvidence implements Evidence {
       return false;
     }
     int slot = slots[g][ordinal];
-    return slot >= 0 && (countReserved || state.sealed(slot));
+    return slot >= 0 && counts(slot, reach);
   }
 
   int groupCount() {
@@ -187,7 +206,10 @@ final class QueryEvidence implements Evidence {
     return slots[g][ordinal];
   }
 
-  /** Whether the page's block is sealed, looking it up if the search never came so far. */
+  /**
+   * Whether the page's block is sealed, wherever it lies, looking it up if the search never came so
+   * far.
+   */
   boolean sealedPage(int g, int ordinal) {
     int slot = ordinal < looked[g] ? slots[g][ordinal] : slotOfKey(g, ordinal);
     return slot >= 0 && state.sealed(slot);

@@ -5,6 +5,7 @@ import io.orbitkv.core.LiveNamespace.FieldProblem;
 import io.orbitkv.core.Reply.Refused;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.state.HostEvent.InstanceRegistered;
+import io.orbitkv.state.HostEvent.LayersBound;
 import io.orbitkv.state.HostEvent.NamespaceBound;
 import io.orbitkv.state.HostEvent.RefusalCategory;
 import io.orbitkv.state.HostEvent.RegistrationRefused;
@@ -233,7 +234,8 @@ final class RegisterDecisions {
             host.state.nextNamespaceId(),
             new Namespace(command.namespace()),
             Objects.requireNonNull(command.format()),
-            command.shardCount());
+            command.shardCount(),
+            host.granuleBytes());
   }
 
   private @Nullable Refused problemWith(
@@ -343,12 +345,15 @@ final class RegisterDecisions {
         new Reply.Registered(id, instance.id, namespace.id, state.epoch(), superseded));
   }
 
-  private static @Nullable SharedBuffers buffers(
+  private @Nullable SharedBuffers buffers(
       Register command, LiveNamespace namespace, @Nullable LiveSession attachedTo) {
     SharedBuffers shared = attachedTo == null ? null : attachedTo.buffers;
     EngineBuffers own = command.buffers();
     if (own != null && shared == null) {
-      namespace.bindLayers(command.shard(), own);
+      List<LayersBound> bound = namespace.bindLayers(command.shard(), own);
+      if (host.tier != null) {
+        bound.forEach(host::emit);
+      }
       shared = new SharedBuffers(own);
     }
     if (shared != null) {

@@ -3,6 +3,7 @@ package io.orbitkv.core;
 import io.orbitkv.state.BoundNamespace;
 import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.AbortReason;
+import io.orbitkv.state.HostEvent.BlocksDemoted;
 import io.orbitkv.state.HostEvent.BlocksEvicted;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.EpochStarted;
@@ -10,20 +11,27 @@ import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.InstanceCleaned;
 import io.orbitkv.state.HostEvent.LeaseEnd;
 import io.orbitkv.state.HostEvent.LeaseReleased;
+import io.orbitkv.state.HostEvent.LoadFailed;
+import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.NamespaceUnbound;
 import io.orbitkv.state.HostEvent.PublishAborted;
 import io.orbitkv.state.HostEvent.RestoreFinished;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
 import io.orbitkv.state.HostEvent.SessionClosed;
 import io.orbitkv.state.HostEvent.SessionEnd;
+import io.orbitkv.state.HostEvent.SsdEvicted;
+import io.orbitkv.state.HostEvent.SsdEvictionCause;
+import io.orbitkv.state.HostEvent.SsdTierOpened;
 import io.orbitkv.state.HostEvent.TicketClosed;
 import io.orbitkv.state.HostEvent.TicketEnd;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.LongRanges;
+import io.orbitkv.state.Longs;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 
 /**
@@ -62,12 +70,31 @@ final class RestartDecisions {
                 () ->
                     each(
                         state.sessions(), open -> new SessionClosed(open.id(), SessionEnd.RESTART)),
-                () -> evictions(state.liveBlockIds()),
+                () ->
+                    cut(
+                        where(state::beingRead),
+                        ids -> new LoadFailed(ids, LoadFailure.RESTART, "")),
+                () ->
+                    cut(
+                        where(slot -> state.onSsd(slot) && !sameTier()),
+                        ids -> new SsdEvicted(ids, SsdEvictionCause.TIER_LOST, 0, "")),
+                () -> tierOpened().iterator(),
+                () ->
+                    cut(
+                        where(slot -> state.sealed(slot) && state.onSsd(slot)),
+                        ids -> new BlocksDemoted(ids, EvictionCause.RESTART, 0, "")),
+                () ->
+                    cut(
+                        where(slot -> !state.onSsd(slot)),
+                        ids -> new BlocksEvicted(ids, EvictionCause.RESTART, 0, "")),
                 () ->
                     each(
                         state.instances(),
                         open -> new InstanceCleaned(open.id(), CleanupReason.RESTART)),
-                () -> each(state.namespaces(), RestartDecisions::unbound))
+                () ->
+                    each(
+                        state.namespaces().stream().filter(each -> each.blocks() == 0).toList(),
+                        RestartDecisions::unbound))
             .iterator();
   }
 
@@ -94,7 +121,36 @@ final class RestartDecisions {
     return new NamespaceUnbound(namespace.id());
   }
 
-  private static Iterator<HostEvent> evictions(LongRanges blocks) {
+  /** Whether the tier that is open now is the one that the copies lie on. */
+  private boolean sameTier() {
+    LiveTier tier = host.tier;
+    return tier != null
+        && tier.tierIdHigh == host.state.tierIdHigh()
+        && tier.tierIdLow == host.state.tierIdLow()
+        && Longs.of(tier.fileBytes.clone()).equals(host.state.tierFileBytes());
+  }
+
+  private List<HostEvent> tierOpened() {
+    LiveTier tier = host.tier;
+    return tier == null
+        ? List.of()
+        : List.of(
+            new SsdTierOpened(tier.tierIdHigh, tier.tierIdLow, Longs.of(tier.fileBytes.clone())));
+  }
+
+  /** Ids of blocks, ascending; walks all of them. */
+  private LongRanges where(IntPredicate wanted) {
+    LongRanges.Builder ids = new LongRanges.Builder();
+    host.state.forEachBlock(
+        slot -> {
+          if (wanted.test(slot)) {
+            ids.add(host.state.blockId(slot));
+          }
+        });
+    return ids.build();
+  }
+
+  private static Iterator<HostEvent> cut(LongRanges blocks, Function<LongRanges, HostEvent> fact) {
     int facts = (blocks.size() + BLOCKS_PER_FACT - 1) / BLOCKS_PER_FACT;
     return new Iterator<>() {
       private int next;
@@ -108,7 +164,7 @@ final class RestartDecisions {
       public HostEvent next() {
         int from = next++ * BLOCKS_PER_FACT;
         int to = Math.min(blocks.size(), from + BLOCKS_PER_FACT);
-        return new BlocksEvicted(blocks.slice(from, to), EvictionCause.RESTART, 0, "");
+        return fact.apply(blocks.slice(from, to));
       }
     };
   }

@@ -3,31 +3,48 @@ package io.orbitkv.core;
 import io.orbitkv.core.Command.Poll;
 import io.orbitkv.core.Command.Query;
 import io.orbitkv.core.Command.QueryMode;
+import io.orbitkv.core.QueryEvidence.Reach;
 import io.orbitkv.core.Reply.Refused;
+import io.orbitkv.core.pool.Extent;
 import io.orbitkv.state.HostEvent.TicketClosed;
 import io.orbitkv.state.HostEvent.TicketEnd;
 import io.orbitkv.state.HostEvent.TicketOpened;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.recovery.GroupRange;
 import io.orbitkv.state.recovery.RecoveryDemand;
+import org.agrona.collections.IntArrayList;
+import org.agrona.collections.IntHashSet;
+import org.agrona.collections.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries that wait. A query waits when blocks on their way would give a longer boundary than the
- * sealed ones do. The bytes it hopes to lease are charged from the start, so that its lease is
- * never refused for want of budget.
+ * Queries that wait. A query waits when blocks on their way, from an engine or from SSD, would give
+ * a longer boundary than those in DRAM do. The bytes it hopes to lease are charged from the start,
+ * so that its lease is never refused for want of budget.
  */
 final class TicketDecisions {
+  /** Reads that are begun for one ticket; what is on SSD by then is left there. */
+  private static final int MAX_LOADS = 3;
+
+  private static final Extent[] NO_EXTENTS = {};
+
   private final Host host;
   private final QueryDecisions queries;
   private final LeaseDecisions leases;
   private final TicketBook book;
+  private final @Nullable TierDecisions tier;
 
-  TicketDecisions(Host host, QueryDecisions queries, LeaseDecisions leases, TicketBook book) {
+  TicketDecisions(
+      Host host,
+      QueryDecisions queries,
+      LeaseDecisions leases,
+      TicketBook book,
+      @Nullable TierDecisions tier) {
     this.host = host;
     this.queries = queries;
     this.leases = leases;
     this.book = book;
+    this.tier = tier;
   }
 
   /** Every query comes here first. */
@@ -61,11 +78,26 @@ final class TicketDecisions {
     if (pending != null) {
       close(pending, TicketEnd.REPLACED, 0, new Reply.Cancelled(true));
     }
-    if (query.mode() == QueryMode.WAIT && worthWaiting(evidence)) {
-      open(session, query, evidence);
-    } else {
+    if (!waits(session, query, evidence)) {
       host.reply(query.replyTo(), queries.answer(session, query, evidence, 0, false));
     }
+  }
+
+  /** Opens a ticket if more can be had than what is in DRAM; whether the query is answered. */
+  private boolean waits(LiveSession session, Query query, QueryEvidence evidence) {
+    if (!worthWaiting(query, evidence)) {
+      return false;
+    }
+    Wish wish = wish(evidence, queries.furthest(query));
+    if (!mayLoad(wish)) {
+      return false;
+    }
+    Refused problem = ticketProblem(session, evidence, wish);
+    if (problem != null) {
+      host.refuse(query, problem);
+      return true;
+    }
+    return open(session, query, evidence, wish);
   }
 
   private static @Nullable LiveTicket pending(LiveSession session, String request) {
@@ -90,26 +122,100 @@ final class TicketDecisions {
     }
   }
 
-  private static boolean worthWaiting(QueryEvidence evidence) {
-    int possible = evidence.boundaries(true).last().orElse(evidence.startToken());
-    return possible > evidence.boundaries(false).last().orElse(evidence.startToken());
+  private boolean worthWaiting(Query query, QueryEvidence evidence) {
+    Reach furthest = queries.furthest(query);
+    if (furthest == Reach.IN_DRAM) {
+      return false;
+    }
+    int possible = evidence.boundaries(furthest).last().orElse(evidence.startToken());
+    return possible > evidence.boundaries(Reach.IN_DRAM).last().orElse(evidence.startToken());
   }
 
-  private void open(LiveSession session, Query query, QueryEvidence evidence) {
-    long bytes = queries.bytes(session, evidence, evidence.demand(evidence.endToken()));
-    Refused problem =
-        session.tickets.size() >= host.config.maxTicketsPerSession()
-            ? new Refused(
-                RefusalCode.TOO_MANY_TICKETS, session.tickets.size() + " tickets are pending")
-            : leases.budgetProblem(session.instance, bytes);
-    if (problem != null) {
-      host.refuse(query, problem);
-      return;
+  // ---- what a ticket waits for
+  // -------------------------------------------------------------------------------------
+
+  /** The blocks under the longest boundary that a ticket may hope for, by where they are. */
+  private static final class Wish {
+    final RecoveryDemand demand;
+    final IntArrayList inDram = new IntArrayList();
+    final IntArrayList onSsd = new IntArrayList();
+    final LongArrayList awaited = new LongArrayList();
+    boolean needsDisk;
+    boolean needsPublish;
+
+    Wish(RecoveryDemand demand) {
+      this.demand = demand;
     }
+  }
+
+  private Wish wish(QueryEvidence evidence, Reach furthest) {
+    int possible = evidence.boundaries(furthest).last().orElse(evidence.startToken());
+    Wish wish = new Wish(evidence.demand(possible));
+    IntHashSet onSsd = new IntHashSet();
+    for (int g = 0; g < evidence.groupCount(); g++) {
+      GroupRange range = wish.demand.ranges().get(g);
+      int to = evidence.ordinal(g, range.end());
+      for (int ordinal = evidence.ordinal(g, range.start()); ordinal < to; ordinal++) {
+        int slot = evidence.slot(g, ordinal);
+        switch (host.state.blockState(slot)) {
+          case SEALED -> wish.inDram.addInt(slot);
+          case DEMOTED -> {
+            wish.needsDisk = true;
+            if (onSsd.add(slot)) {
+              wish.onSsd.addInt(slot);
+            }
+            wish.awaited.addLong(host.state.blockId(slot));
+          }
+          case LOADING -> {
+            wish.needsDisk = true;
+            wish.awaited.addLong(host.state.blockId(slot));
+          }
+          case RESERVED -> {
+            wish.needsPublish = true;
+            wish.awaited.addLong(host.state.blockId(slot));
+          }
+          case EVICTED -> throw new IllegalStateException("an evicted block was found");
+        }
+      }
+    }
+    return wish;
+  }
+
+  private boolean mayLoad(Wish wish) {
+    return tier == null || !wish.needsDisk || tier.loads.mayLoad(tier.loads.bytes(wish.onSsd));
+  }
+
+  private @Nullable Refused ticketProblem(LiveSession session, QueryEvidence evidence, Wish wish) {
+    return session.tickets.size() >= host.config.maxTicketsPerSession()
+        ? new Refused(RefusalCode.TOO_MANY_TICKETS, session.tickets.size() + " tickets are pending")
+        : leases.budgetProblem(session.instance, charge(session, evidence, wish));
+  }
+
+  /** A publish may seal more than is seen now, so a query that waits for one is charged for all. */
+  private long charge(LiveSession session, QueryEvidence evidence, Wish wish) {
+    return queries.bytes(
+        session, evidence, wish.needsPublish ? evidence.demand(evidence.endToken()) : wish.demand);
+  }
+
+  private boolean open(LiveSession session, Query query, QueryEvidence evidence, Wish wish) {
+    long bytes = charge(session, evidence, wish);
     long id = host.state.nextTicketId();
     LiveTicket ticket = new LiveTicket(id, session, query, bytes);
+    hold(ticket, wish);
+    Extent[] extents = reserve(ticket, wish);
+    if (extents == null) {
+      letGo(ticket);
+      return false;
+    }
     leases.charge(session.instance, bytes);
-    host.emit(new TicketOpened(id, session.id, query.request(), await(ticket, evidence)));
+    LongRanges.Builder awaited = new LongRanges.Builder();
+    wish.awaited.forEachLong(
+        blockId -> {
+          if (book.await(ticket, blockId)) {
+            awaited.add(blockId);
+          }
+        });
+    host.emit(new TicketOpened(id, session.id, query.request(), awaited.build()));
     session.tickets.add(ticket);
     host.tickets.put(id, ticket);
     long waitMillis =
@@ -118,6 +224,62 @@ final class TicketDecisions {
             : Math.min(query.waitMillis(), host.config.maxTicketMillis());
     host.timers.arm(ticket, host.deadline(waitMillis));
     host.reply(query.replyTo(), loading(ticket));
+    load(ticket, wish, extents);
+    return true;
+  }
+
+  /** What is in DRAM stays there until the ticket has its lease, and so does what comes. */
+  private void hold(LiveTicket ticket, Wish wish) {
+    LiveTier live = host.tier;
+    if (live == null) {
+      return;
+    }
+    for (int i = 0; i < wish.inDram.size(); i++) {
+      ticket.held.addLong(host.state.blockId(wish.inDram.getInt(i)));
+    }
+    ticket.held.addAll(wish.awaited);
+    ticket.held.forEachLong(live::hold);
+  }
+
+  private void letGo(LiveTicket ticket) {
+    LiveTier live = host.tier;
+    if (live != null) {
+      ticket.held.forEachLong(live::letGo);
+      ticket.held.clear();
+    }
+  }
+
+  private Extent @Nullable [] reserve(LiveTicket ticket, Wish wish) {
+    return tier == null || wish.onSsd.isEmpty()
+        ? NO_EXTENTS
+        : tier.loads.reserve(wish.onSsd, ticket.session.id, ticket.query.request());
+  }
+
+  private void load(LiveTicket ticket, Wish wish, Extent[] extents) {
+    if (tier != null && !wish.onSsd.isEmpty()) {
+      ticket.loads++;
+      tier.loads.begin(wish.onSsd, extents, ticket.id, ticket.session.id, ticket.query.request());
+    }
+  }
+
+  /** Waits on after a look that found more under way; false if there is nothing to wait for. */
+  private boolean resume(LiveTicket ticket, QueryEvidence evidence) {
+    if (!worthWaiting(ticket.query, evidence)) {
+      return false;
+    }
+    Wish wish = wish(evidence, queries.furthest(ticket.query));
+    if (wish.onSsd.size() > 0 && (ticket.loads >= MAX_LOADS || !mayLoad(wish))) {
+      return false;
+    }
+    letGo(ticket);
+    hold(ticket, wish);
+    Extent[] extents = reserve(ticket, wish);
+    if (extents == null) {
+      return false;
+    }
+    wish.awaited.forEachLong(blockId -> book.await(ticket, blockId));
+    load(ticket, wish, extents);
+    return true;
   }
 
   private Reply.Loading loading(LiveTicket ticket) {
@@ -125,31 +287,11 @@ final class TicketDecisions {
     return new Reply.Loading(ticket.id, Math.max(0, leftMicros / 1_000));
   }
 
-  /** Waits for every reserved page of the longest boundary that the pages on their way allow. */
-  private LongRanges await(LiveTicket ticket, QueryEvidence evidence) {
-    int possible = evidence.boundaries(true).last().orElse(evidence.startToken());
-    RecoveryDemand demand = evidence.demand(possible);
-    LongRanges.Builder ids = new LongRanges.Builder();
-    for (int g = 0; g < evidence.groupCount(); g++) {
-      GroupRange range = demand.ranges().get(g);
-      int to = evidence.ordinal(g, range.end());
-      for (int ordinal = evidence.ordinal(g, range.start()); ordinal < to; ordinal++) {
-        int slot = evidence.slot(g, ordinal);
-        if (!host.state.sealed(slot) && book.await(ticket, host.state.blockId(slot))) {
-          ids.add(host.state.blockId(slot));
-        }
-      }
-    }
-    return ids.build();
-  }
-
-  /** Looks again after tickets whose blocks have all been sealed or are gone. */
+  /** Looks again after tickets whose blocks have all been sealed, have come back or are gone. */
   void answerReady() {
     for (LiveTicket ticket; (ticket = book.pollReady()) != null; ) {
       QueryEvidence evidence = queries.look(ticket.session.namespace(), ticket.query);
-      if (worthWaiting(evidence)) {
-        await(ticket, evidence);
-      } else {
+      if (!resume(ticket, evidence)) {
         finish(ticket, evidence, false);
       }
     }
@@ -202,6 +344,7 @@ final class TicketDecisions {
     book.forget(ticket);
     host.tickets.remove(ticket.id);
     ticket.session.tickets.remove(ticket);
+    letGo(ticket);
     giveBackCharge(ticket);
     host.reply(ticket.query.replyTo(), answer);
   }

@@ -56,7 +56,8 @@ class QueryCostTest {
           new ExtentAllocator(config.poolBytes(), 1),
           MemorySegment.ofArray(new byte[(int) config.poolBytes()]),
           copies,
-          SessionListener.NONE);
+          SessionListener.NONE,
+          null);
   private Reply last = new Reply.Cancelled(false);
   private final ReplySink sink = reply -> last = reply;
 

@@ -9,6 +9,7 @@ import io.orbitkv.core.Command.GroupTarget;
 import io.orbitkv.core.Command.QueryMode;
 import io.orbitkv.core.eviction.Eviction;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.ssd.SsdSettings;
 import io.orbitkv.state.Effects;
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent;
@@ -24,6 +25,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +63,7 @@ final class TestLoop {
   final HostState state;
   final ExtentAllocator extents;
   final MemorySegment pool;
+  final @Nullable FakeSsd ssd;
   final ManagerLoop loop;
   final ArrayDeque<Command> commands = new ArrayDeque<>();
   final List<String> closedSessions = new ArrayList<>();
@@ -75,6 +78,23 @@ final class TestLoop {
   }
 
   TestLoop(HostConfig config, HostState recovered, FakeClock clock, FakeLog log) {
+    this(config, recovered, clock, log, null, null);
+  }
+
+  /** A loop with an SSD tier on {@code ssd}, which keeps its bytes from loop to loop. */
+  static TestLoop withSsd(
+      HostConfig config, SsdSettings settings, FakeSsd ssd, HostState recovered, FakeClock clock) {
+    return new TestLoop(config, recovered, clock, new FakeLog(recovered.position()), ssd, settings);
+  }
+
+  private TestLoop(
+      HostConfig config,
+      HostState recovered,
+      FakeClock clock,
+      FakeLog log,
+      @Nullable FakeSsd ssd,
+      @Nullable SsdSettings settings) {
+    this.ssd = ssd;
     this.clock = clock;
     this.state = recovered;
     this.log = log;
@@ -100,7 +120,8 @@ final class TestLoop {
             extents,
             pool,
             copies,
-            (sessionId, reason) -> closedSessions.add(sessionId + " " + reason));
+            (sessionId, reason) -> closedSessions.add(sessionId + " " + reason),
+            ssd == null || settings == null ? null : ssd.tier(recovered, settings));
     for (int steps = 0; !loop.serving(); steps++) {
       assertEquals(1, loop.doWork());
       if (steps > 10_000) {
@@ -136,12 +157,28 @@ final class TestLoop {
     }
   }
 
-  /** Lets every copy end. */
+  /** Lets every copy end, and every operation of the disk. */
   void drain() {
+    do {
+      drainCopies();
+      if (ssd != null) {
+        ssd.finishAll(pool);
+        step();
+      }
+    } while (!copies.running.isEmpty() || (ssd != null && !ssd.running.isEmpty()));
+  }
+
+  void drainCopies() {
     do {
       copies.finishAll();
       step();
     } while (!copies.running.isEmpty());
+  }
+
+  /** Lets one operation of the disk end. */
+  void finishSsd(int index) {
+    Objects.requireNonNull(ssd).finish(index, pool);
+    step();
   }
 
   // ---- commands
@@ -305,8 +342,18 @@ final class TestLoop {
   void check(HostState before) {
     HostInvariants.checkDeep(state);
     extents.check();
-    assertEquals(state.extentBytes(), extents.usedBytes(), "bytes of extents in state and pool");
-    assertEquals(state.extents(), extents.usedExtents(), "extents in state and pool");
+    LiveTier tier = loop.decider().host().tier;
+    if (tier == null || tier.idle()) {
+      assertEquals(state.extentBytes(), extents.usedBytes(), "bytes of extents in state and pool");
+      assertEquals(state.extents(), extents.usedExtents(), "extents in state and pool");
+    }
+    if (tier != null) {
+      tier.extents.check();
+      if (tier.idle()) {
+        assertEquals(state.ssdBytes(), tier.extents.usedBytes(), "bytes on SSD");
+        assertEquals(state.ssdExtents(), tier.extents.usedExtents(), "extents on SSD");
+      }
+    }
     for (Fact fact : log.facts) {
       before.apply(fact, Effects.NONE);
     }
@@ -323,6 +370,11 @@ final class TestLoop {
     assertEquals(0, state.openRestores(), "restores");
     assertEquals(0, state.evictedBlocks(), "evicted blocks that are pinned");
     assertEquals(0, host.blocksInCopy, "blocks in copy");
+    if (host.tier != null) {
+      assertEquals(0, host.tier.queuedBytes, "bytes on their way to SSD");
+      assertEquals(0, host.tier.loadingBytes, "bytes on their way from SSD");
+      assertEquals(0, host.tier.heldBlocks(), "blocks held for tickets");
+    }
     for (int slot = 0; slot < state.slotLimit(); slot++) {
       if (state.blockId(slot) != 0) {
         assertEquals(0, state.pins(slot), "pins of block " + state.blockId(slot));

@@ -112,6 +112,32 @@ final class EnumCodes {
     };
   }
 
+  static int code(HostEvent.SsdEvictionCause value) {
+    return switch (value) {
+      case CAPACITY -> 1;
+      case REQUESTED -> 2;
+      case TIER_LOST -> 3;
+    };
+  }
+
+  static int code(HostEvent.LoadFailure value) {
+    return switch (value) {
+      case IO_ERROR -> 1;
+      case SHORT -> 2;
+      case CHECKSUM -> 3;
+      case CANCELLED -> 4;
+      case RESTART -> 5;
+    };
+  }
+
+  static int code(HostEvent.TierTrouble value) {
+    return switch (value) {
+      case WRITES_FAIL -> 1;
+      case DISK_FULL -> 2;
+      case HANGS -> 3;
+    };
+  }
+
   static int code(StateComponent value) {
     return switch (value) {
       case ATTENTION_KV -> 1;
@@ -233,6 +259,35 @@ final class EnumCodes {
       case 4 -> HostEvent.RefusalCategory.UNAVAILABLE;
       case 5 -> HostEvent.RefusalCategory.INTERNAL;
       default -> throw unknown("RefusalCategory", code);
+    };
+  }
+
+  static HostEvent.SsdEvictionCause ssdEvictionCause(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.SsdEvictionCause.CAPACITY;
+      case 2 -> HostEvent.SsdEvictionCause.REQUESTED;
+      case 3 -> HostEvent.SsdEvictionCause.TIER_LOST;
+      default -> throw unknown("SsdEvictionCause", code);
+    };
+  }
+
+  static HostEvent.LoadFailure loadFailure(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.LoadFailure.IO_ERROR;
+      case 2 -> HostEvent.LoadFailure.SHORT;
+      case 3 -> HostEvent.LoadFailure.CHECKSUM;
+      case 4 -> HostEvent.LoadFailure.CANCELLED;
+      case 5 -> HostEvent.LoadFailure.RESTART;
+      default -> throw unknown("LoadFailure", code);
+    };
+  }
+
+  static HostEvent.TierTrouble tierTrouble(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.TierTrouble.WRITES_FAIL;
+      case 2 -> HostEvent.TierTrouble.DISK_FULL;
+      case 3 -> HostEvent.TierTrouble.HANGS;
+      default -> throw unknown("TierTrouble", code);
     };
   }
 

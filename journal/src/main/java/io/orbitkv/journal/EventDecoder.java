@@ -46,6 +46,17 @@ final class EventDecoder {
       case FactType.REGISTRATION_REFUSED -> registrationRefused(in);
       case FactType.VERIFY_FAILED -> verifyFailed(in);
       case FactType.DIGEST_RECORDED -> digestRecorded(in);
+      case FactType.SSD_TIER_OPENED,
+          FactType.LAYERS_BOUND,
+          FactType.SSD_WRITTEN,
+          FactType.SSD_EVICTED,
+          FactType.BLOCKS_DEMOTED,
+          FactType.BLOCKS_LOADING,
+          FactType.BLOCKS_LOADED,
+          FactType.LOAD_FAILED,
+          FactType.TIER_DEGRADED,
+          FactType.TIER_RECOVERED ->
+          TierCodec.decode(type, in);
       default ->
           throw new UnreadableRecord(
               "record type " + type + " is not known to this version: use a newer orbitkv");

@@ -147,6 +147,7 @@ final class EventEncoder {
         out.uint(2, e.liveBlocks());
         out.uint(3, e.openLeases());
       }
+      case HostEvent.TierFact e -> TierCodec.encode(out, e);
     }
   }
 

@@ -37,6 +37,17 @@ final class FactType {
   static final int VERIFY_FAILED = 67;
   static final int DIGEST_RECORDED = 68;
 
+  static final int SSD_TIER_OPENED = 80;
+  static final int LAYERS_BOUND = 81;
+  static final int SSD_WRITTEN = 82;
+  static final int SSD_EVICTED = 83;
+  static final int BLOCKS_DEMOTED = 84;
+  static final int BLOCKS_LOADING = 85;
+  static final int BLOCKS_LOADED = 86;
+  static final int LOAD_FAILED = 87;
+  static final int TIER_DEGRADED = 88;
+  static final int TIER_RECOVERED = 89;
+
   private FactType() {}
 
   static int of(HostEvent event) {
@@ -64,6 +75,16 @@ final class FactType {
       case HostEvent.RegistrationRefused _ -> REGISTRATION_REFUSED;
       case HostEvent.VerifyFailed _ -> VERIFY_FAILED;
       case HostEvent.DigestRecorded _ -> DIGEST_RECORDED;
+      case HostEvent.SsdTierOpened _ -> SSD_TIER_OPENED;
+      case HostEvent.LayersBound _ -> LAYERS_BOUND;
+      case HostEvent.SsdWritten _ -> SSD_WRITTEN;
+      case HostEvent.SsdEvicted _ -> SSD_EVICTED;
+      case HostEvent.BlocksDemoted _ -> BLOCKS_DEMOTED;
+      case HostEvent.BlocksLoading _ -> BLOCKS_LOADING;
+      case HostEvent.BlocksLoaded _ -> BLOCKS_LOADED;
+      case HostEvent.LoadFailed _ -> LOAD_FAILED;
+      case HostEvent.TierDegraded _ -> TIER_DEGRADED;
+      case HostEvent.TierRecovered _ -> TIER_RECOVERED;
     };
   }
 }

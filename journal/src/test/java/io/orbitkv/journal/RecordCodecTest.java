@@ -10,14 +10,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
+import io.orbitkv.journal.proto.BlocksDemoted;
 import io.orbitkv.journal.proto.BlocksEvicted;
+import io.orbitkv.journal.proto.BlocksLoaded;
+import io.orbitkv.journal.proto.BlocksLoading;
 import io.orbitkv.journal.proto.DigestRecorded;
 import io.orbitkv.journal.proto.EpochEnded;
 import io.orbitkv.journal.proto.EpochStarted;
 import io.orbitkv.journal.proto.InstanceCleaned;
 import io.orbitkv.journal.proto.InstanceRegistered;
+import io.orbitkv.journal.proto.LayersBound;
 import io.orbitkv.journal.proto.LeaseGranted;
 import io.orbitkv.journal.proto.LeaseReleased;
+import io.orbitkv.journal.proto.LoadFailed;
 import io.orbitkv.journal.proto.NamespaceBound;
 import io.orbitkv.journal.proto.NamespaceUnbound;
 import io.orbitkv.journal.proto.PublishAborted;
@@ -30,8 +35,13 @@ import io.orbitkv.journal.proto.SessionClosed;
 import io.orbitkv.journal.proto.SessionOpened;
 import io.orbitkv.journal.proto.SlicesPublished;
 import io.orbitkv.journal.proto.SlicesReserved;
+import io.orbitkv.journal.proto.SsdEvicted;
+import io.orbitkv.journal.proto.SsdTierOpened;
+import io.orbitkv.journal.proto.SsdWritten;
 import io.orbitkv.journal.proto.TicketClosed;
 import io.orbitkv.journal.proto.TicketOpened;
+import io.orbitkv.journal.proto.TierDegraded;
+import io.orbitkv.journal.proto.TierRecovered;
 import io.orbitkv.journal.proto.VerifyFailed;
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent;
@@ -80,7 +90,17 @@ class RecordCodecTest {
           Map.entry(FactType.REQUEST_REFUSED, RequestRefused.parser()),
           Map.entry(FactType.REGISTRATION_REFUSED, RegistrationRefused.parser()),
           Map.entry(FactType.VERIFY_FAILED, VerifyFailed.parser()),
-          Map.entry(FactType.DIGEST_RECORDED, DigestRecorded.parser()));
+          Map.entry(FactType.DIGEST_RECORDED, DigestRecorded.parser()),
+          Map.entry(FactType.SSD_TIER_OPENED, SsdTierOpened.parser()),
+          Map.entry(FactType.LAYERS_BOUND, LayersBound.parser()),
+          Map.entry(FactType.SSD_WRITTEN, SsdWritten.parser()),
+          Map.entry(FactType.SSD_EVICTED, SsdEvicted.parser()),
+          Map.entry(FactType.BLOCKS_DEMOTED, BlocksDemoted.parser()),
+          Map.entry(FactType.BLOCKS_LOADING, BlocksLoading.parser()),
+          Map.entry(FactType.BLOCKS_LOADED, BlocksLoaded.parser()),
+          Map.entry(FactType.LOAD_FAILED, LoadFailed.parser()),
+          Map.entry(FactType.TIER_DEGRADED, TierDegraded.parser()),
+          Map.entry(FactType.TIER_RECOVERED, TierRecovered.parser()));
 
   private final RecordEncoder encoder = new RecordEncoder();
   private final RecordView view = new RecordView();
@@ -101,8 +121,14 @@ class RecordCodecTest {
     Set<Class<?>> sampled = new HashSet<>();
     Samples.all().forEach(event -> sampled.add(event.getClass()));
     assertEquals(GENERATED.size(), sampled.size());
-    for (Class<?> type : HostEvent.class.getPermittedSubclasses()) {
-      if (!type.isInterface()) {
+    assertAllSampled(HostEvent.class, sampled);
+  }
+
+  private static void assertAllSampled(Class<?> parent, Set<Class<?>> sampled) {
+    for (Class<?> type : parent.getPermittedSubclasses()) {
+      if (type.isInterface()) {
+        assertAllSampled(type, sampled);
+      } else {
         assertTrue(sampled.contains(type), type.getSimpleName());
       }
     }

@@ -7,12 +7,15 @@ import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.GroupAnswer;
 import io.orbitkv.state.HostEvent.GroupLease;
 import io.orbitkv.state.HostEvent.LeaseEnd;
+import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.Operation;
 import io.orbitkv.state.HostEvent.RefusalCategory;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.HostEvent.SessionRole;
+import io.orbitkv.state.HostEvent.SsdEvictionCause;
 import io.orbitkv.state.HostEvent.TicketEnd;
+import io.orbitkv.state.HostEvent.TierTrouble;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.Longs;
@@ -142,6 +145,7 @@ final class Samples {
     all.add(new HostEvent.RegistrationRefused("e", "ns", "dtype", "bf16 is not fp8"));
     all.add(new HostEvent.VerifyFailed(8, 1, 4, 0x1234_5678_9abc_def0L, -1));
     all.add(new HostEvent.DigestRecorded(-42, 1_000_000, 3));
+    addTier(all);
     for (SessionRole role : SessionRole.values()) {
       all.add(new HostEvent.SessionOpened(301, 1, 0, role, 1, 1, 0));
     }
@@ -172,5 +176,31 @@ final class Samples {
       }
     }
     return all;
+  }
+
+  private static void addTier(List<HostEvent> all) {
+    LongRanges blocks = new LongRanges.Builder().addRun(10, 2).add(3).build();
+    all.add(new HostEvent.SsdTierOpened(-1, 0x1234_5678_9abc_def0L, Longs.of(1L << 40, 4096)));
+    all.add(new HostEvent.LayersBound(1, 7, 3, Longs.of(0, 1, 31), Longs.of(4096, 4096, 1 << 20)));
+    all.add(
+        new HostEvent.SsdWritten(
+            blocks, Longs.of(0, 1, 0), Longs.of(4096, 0, 1L << 41), Longs.of(7, 8, 9)));
+    all.add(
+        new HostEvent.BlocksLoading(blocks, Longs.of(0, 8192, 4096), Longs.of(3, 4, 5), 9, 2, ""));
+    all.add(new HostEvent.BlocksLoading(blocks, Longs.EMPTY, Longs.EMPTY, 0, 0, REQUEST));
+    all.add(new HostEvent.BlocksLoaded(blocks, 1L << 33, 1500));
+    for (SsdEvictionCause cause : SsdEvictionCause.values()) {
+      all.add(new HostEvent.SsdEvicted(blocks, cause, 17, REQUEST));
+    }
+    for (EvictionCause cause : EvictionCause.values()) {
+      all.add(new HostEvent.BlocksDemoted(blocks, cause, 17, REQUEST));
+    }
+    for (LoadFailure reason : LoadFailure.values()) {
+      all.add(new HostEvent.LoadFailed(blocks, reason, "errno 5"));
+    }
+    for (TierTrouble trouble : TierTrouble.values()) {
+      all.add(new HostEvent.TierDegraded(trouble, "no space left on device"));
+      all.add(new HostEvent.TierRecovered(trouble));
+    }
   }
 }

@@ -1,5 +1,7 @@
 package io.orbitkv.state;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The columns of 1,024 slots whose blocks have keys of one length and one number of slices.
  *
@@ -17,9 +19,26 @@ final class BlockChunk {
   static final byte SEALED = 2;
   static final byte EVICTED = 3;
 
+  /** Sealed, and on SSD only. */
+  static final byte DEMOTED = 4;
+
+  /** Sealed, on SSD, and on the way back into the pool; pinned by that. */
+  static final byte LOADING = 5;
+
+  /** One more than the highest state. */
+  static final int STATES = 6;
+
+  /** Whether a block in that state has its key in the index. */
+  static boolean findable(byte state) {
+    return state != FREE && state != EVICTED;
+  }
+
   static final byte SLICE_EMPTY = 0;
   static final byte SLICE_RESERVED = 1;
   static final byte SLICE_PUBLISHED = 2;
+
+  /** An extent is set aside and being read from SSD. */
+  static final byte SLICE_LOADING = 3;
 
   private static final int COLUMNS = 12;
   private static final int ARRAY_HEADER_BYTES = 16;
@@ -46,6 +65,9 @@ final class BlockChunk {
   final int[] extentBytes;
   final byte[] sliceState;
 
+  /** Made for the first block of the chunk that goes to SSD, and kept. */
+  @Nullable SsdColumns ssd;
+
   BlockChunk(FreeSlots shape) {
     this.shape = shape;
     this.keyBytes = shape.keyBytes;
@@ -60,6 +82,7 @@ final class BlockChunk {
 
   long heapBytes() {
     long perSlot = 8 + 8 + 4 + 4 + 1 + 1 + keyBytes + slices * (8L + 8 + 8 + 4 + 1);
-    return perSlot * SLOTS + COLUMNS * ARRAY_HEADER_BYTES + OBJECT_BYTES;
+    long ssdBytes = ssd == null ? 0 : ssd.heapBytes();
+    return perSlot * SLOTS + COLUMNS * ARRAY_HEADER_BYTES + OBJECT_BYTES + ssdBytes;
   }
 }

@@ -17,7 +17,9 @@ final class BlockDigest {
   }
 
   static long state(long blockId, byte state) {
-    return Mix.mix(blockId * 4 + state + STATE_PART);
+    return state <= BlockChunk.EVICTED
+        ? Mix.mix(blockId * 4 + state + STATE_PART)
+        : Mix.mix(Mix.chain(blockId ^ STATE_PART, state));
   }
 
   static long pin(long blockId) {

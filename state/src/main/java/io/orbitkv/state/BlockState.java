@@ -7,5 +7,9 @@ public enum BlockState {
   /** Found and readable: every slice has been published. */
   SEALED,
   /** Found no more; it is kept until its last lease and its last submitted operation end. */
-  EVICTED
+  EVICTED,
+  /** Found, and on SSD only. */
+  DEMOTED,
+  /** Found, and on its way from SSD back into DRAM. */
+  LOADING
 }

@@ -23,10 +23,13 @@ final class BlockTable extends BlockColumns {
   private final SlotIndex byKey = new SlotIndex();
   private final IdIndex byId = new IdIndex();
 
-  private final long[] blocksByState = new long[4];
+  private final long[] blocksByState = new long[BlockChunk.STATES];
   private long extentBytes;
   private long extents;
   private long digest;
+
+  /** Where blocks lie on SSD. */
+  final SsdTable ssd = new SsdTable(this);
 
   // ---- finding ---------------------------------------------------------------------------------
 
@@ -55,7 +58,7 @@ final class BlockTable extends BlockColumns {
     }
     byte state = chunk.state[at];
     int from = at * length;
-    return (state == BlockChunk.SEALED || state == BlockChunk.RESERVED)
+    return BlockChunk.findable(state)
         && Arrays.equals(chunk.keys, from, from + length, packed, offset, offset + length);
   }
 
@@ -309,6 +312,43 @@ final class BlockTable extends BlockColumns {
     return true;
   }
 
+  /** Sets an extent aside for a slice that comes back from SSD; length and checksum are known. */
+  void loadSlice(int slot, int slice, long offset, long generation) {
+    BlockChunk chunk = chunk(slot);
+    int at = at(slot, slice);
+    chunk.offset[at] = offset;
+    chunk.generation[at] = generation;
+    chunk.sliceState[at] = BlockChunk.SLICE_LOADING;
+    extentBytes += chunk.extentBytes[at];
+    extents++;
+    digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
+  }
+
+  /** A reserved slice is one that comes back from SSD, for the reader of a checkpoint. */
+  void becomeLoading(int slot, int slice, long checksum) {
+    BlockChunk chunk = chunk(slot);
+    int at = at(slot, slice);
+    digest -= BlockDigest.slice(chunk, blockId(slot), slice, at);
+    chunk.checksum[at] = checksum;
+    chunk.sliceState[at] = BlockChunk.SLICE_LOADING;
+    digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
+  }
+
+  /** Length and checksum of a slice that is on SSD only, for the reader of a checkpoint. */
+  void describeSlice(int slot, int slice, int bytes, long checksum) {
+    int at = at(slot, slice);
+    chunk(slot).extentBytes[at] = bytes;
+    chunk(slot).checksum[at] = checksum;
+  }
+
+  void demoted(int slot) {
+    become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.DEMOTED);
+  }
+
+  void loading(int slot) {
+    become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.LOADING);
+  }
+
   void seal(int slot) {
     become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.SEALED);
   }
@@ -328,7 +368,7 @@ final class BlockTable extends BlockColumns {
     byKey.touch(hashes, count);
     for (int i = 0; i < count; i++) {
       int at = first + i;
-      if (chunk.state[at] != BlockChunk.SEALED && chunk.state[at] != BlockChunk.RESERVED) {
+      if (!BlockChunk.findable(chunk.state[at])) {
         return i;
       }
       byKey.remove(hashes[i], slot + i);
@@ -427,6 +467,7 @@ final class BlockTable extends BlockColumns {
         freeSlice(slot, slice, effects);
       }
     }
+    ssd.drop(slot, effects);
     long blockId = chunk.blockId[at];
     digest -=
         BlockDigest.identity(blockId, keyHash, chunk.reservedAt[at])
@@ -468,7 +509,7 @@ final class BlockTable extends BlockColumns {
 
   /** The ids of all blocks, ascending. */
   long[] idsInOrder() {
-    long[] ids = new long[(int) (blocksByState[1] + blocksByState[2] + blocksByState[3])];
+    long[] ids = new long[(int) Arrays.stream(blocksByState).sum()];
     int count = 0;
     for (int slot = 0; slot < slotLimit(); slot++) {
       if (blockId(slot) != 0) {

@@ -20,6 +20,7 @@ final class DeepCheck {
   void run() {
     checkBlocks();
     checkExtents();
+    new TierCheck(state).run();
     checkPins();
     checkHolders();
     if (state.digest() != state.digestFromScratch()) {
@@ -30,7 +31,7 @@ final class DeepCheck {
   }
 
   private void checkBlocks() {
-    long[] counted = new long[4];
+    long[] counted = new long[BlockChunk.STATES];
     long bytes = 0;
     long extents = 0;
     for (int slot = 0; slot < blocks.slotLimit(); slot++) {
@@ -68,10 +69,13 @@ final class DeepCheck {
           blockState != BlockChunk.EVICTED || blocks.pins(slot) > 0,
           "block %d was evicted, is not pinned, and is still there",
           id);
-      require(!blocks.hasNoSlice(slot), "block %d has no slice and is still there", id);
+      require(
+          !blocks.hasNoSlice(slot) || blocks.ssd.has(slot),
+          "block %d has no slice and is still there",
+          id);
       require(id < state.nextBlockId(), "block %d is above the highest id", id);
     }
-    for (byte kind = BlockChunk.RESERVED; kind <= BlockChunk.EVICTED; kind++) {
+    for (byte kind = BlockChunk.RESERVED; kind < BlockChunk.STATES; kind++) {
       require(
           counted[kind] == blocks.blocks(kind),
           "%d blocks are in state %d, the counter says %d",
@@ -86,7 +90,10 @@ final class DeepCheck {
         bytes,
         blocks.extents(),
         blocks.extentBytes());
-    long findable = counted[BlockChunk.RESERVED] + counted[BlockChunk.SEALED];
+    long findable = 0;
+    for (byte kind = BlockChunk.RESERVED; kind < BlockChunk.STATES; kind++) {
+      findable += BlockChunk.findable(kind) ? counted[kind] : 0;
+    }
     require(
         blocks.indexedKeys() == findable
             && blocks.indexedIds() == findable + counted[BlockChunk.EVICTED],
@@ -160,6 +167,7 @@ final class DeepCheck {
     }
     for (int slot = 0; slot < pins.length; slot++) {
       if (blocks.state(slot) != BlockChunk.FREE) {
+        pins[slot] += blocks.sliceState(slot, 0) == BlockChunk.SLICE_LOADING ? 1 : 0;
         require(
             pins[slot] == blocks.pins(slot),
             "block %d has %d pins; open publishes, leases and restores have %d on it",

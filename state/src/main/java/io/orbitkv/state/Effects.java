@@ -15,4 +15,14 @@ public interface Effects {
    * @param generation the generation that ended
    */
   void extentFreed(long offset, int bytes, long generation);
+
+  /**
+   * An SSD extent that no read references any more may be reused.
+   *
+   * @param file the tier's file
+   * @param offset byte offset in the file
+   * @param bytes allocated bytes
+   * @param generation the generation that ended
+   */
+  default void ssdExtentFreed(int file, long offset, int bytes, long generation) {}
 }

@@ -1,6 +1,8 @@
 package io.orbitkv.state;
 
+import io.orbitkv.state.HostEvent.BlocksLoading;
 import io.orbitkv.state.HostEvent.SlicesReserved;
+import io.orbitkv.state.HostEvent.SsdWritten;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,8 +18,12 @@ import java.util.TreeMap;
 public final class ExtentAudit implements Effects {
   private record Extent(long offset, int bytes, long generation) {}
 
+  private record SsdPlace(int file, long offset) {}
+
   private final TreeMap<Long, Extent> live = new TreeMap<>();
   private final Map<Long, Long> generations = new HashMap<>();
+  private final Map<SsdPlace, Long> liveOnSsd = new HashMap<>();
+  private final Map<SsdPlace, Long> ssdGenerations = new HashMap<>();
   private long position;
 
   /**
@@ -35,6 +41,47 @@ public final class ExtentAudit implements Effects {
                 event.extentBytes(),
                 event.extentGenerations().get(i)));
       }
+    }
+  }
+
+  /**
+   * The same for hosts with an SSD tier, where the length of an extent that a block is read back to
+   * is known to the state only.
+   *
+   * @param state what the fact will be applied to
+   * @throws BrokenInvariant when it reserves an extent that is not free or not new
+   */
+  public void before(Fact fact, HostState state) {
+    before(fact);
+    if (fact.event() instanceof BlocksLoading event) {
+      int column = 0;
+      for (int i = 0; i < event.blocks().size(); i++) {
+        int slot = state.slotOf(event.blocks().idAt(i));
+        for (int slice = 0; slot >= 0 && slice < state.slices(slot); slice++, column++) {
+          reserve(
+              new Extent(
+                  event.extentOffsets().get(column),
+                  state.extentBytes(slot, slice),
+                  event.extentGenerations().get(column)));
+        }
+      }
+    } else if (fact.event() instanceof SsdWritten event) {
+      for (int i = 0; i < event.offsets().size(); i++) {
+        writeToSsd(
+            new SsdPlace((int) event.files().get(i), event.offsets().get(i)),
+            event.generations().get(i));
+      }
+    }
+  }
+
+  private void writeToSsd(SsdPlace place, long generation) {
+    Long before = ssdGenerations.put(place, generation);
+    if (before != null && before >= generation) {
+      throw HostInvariants.broken(
+          position, "%s is written with generation %d after %d", place, generation, before);
+    }
+    if (liveOnSsd.put(place, generation) != null) {
+      throw HostInvariants.broken(position, "%s is written while it is live", place);
     }
   }
 
@@ -62,6 +109,15 @@ public final class ExtentAudit implements Effects {
     Extent freed = new Extent(offset, bytes, generation);
     if (!freed.equals(live.remove(offset))) {
       throw HostInvariants.broken(position, "%s is freed and is not live", freed);
+    }
+  }
+
+  @Override
+  public void ssdExtentFreed(int file, long offset, int bytes, long generation) {
+    SsdPlace place = new SsdPlace(file, offset);
+    if (!Long.valueOf(generation).equals(liveOnSsd.remove(place))) {
+      throw HostInvariants.broken(
+          position, "%s of generation %d is freed and is not live", place, generation);
     }
   }
 }

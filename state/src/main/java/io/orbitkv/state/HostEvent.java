@@ -180,6 +180,83 @@ public sealed interface HostEvent {
    */
   record DigestRecorded(long digest, long liveBlocks, long openLeases) implements Observation {}
 
+  // ---- SSD tier
+  // ------------------------------------------------------------------------------------------------
+
+  /**
+   * What happens to the SSD tier and between it and DRAM; a host without a tier has none of these.
+   *
+   * <p>Columns with a number per slice hold the slices of the first block, then those of the
+   * second, and so on: a block of a replicated group has one slice, any other one for each shard.
+   */
+  sealed interface TierFact extends HostEvent {}
+
+  /**
+   * The SSD tier is open. What an older tier held was dropped before ({@link SsdEvicted}).
+   *
+   * @param tierIdHigh with {@code tierIdLow} the UUID that the tier's files carry
+   * @param fileBytes how many bytes of each file may hold extents, from offset 0
+   */
+  record SsdTierOpened(long tierIdHigh, long tierIdLow, Longs fileBytes) implements TierFact {}
+
+  /**
+   * How a slice is cut in layers: what the bytes on SSD mean to whoever registers after a restart.
+   *
+   * @param slice the shard, 0 for a replicated group
+   * @param layers the model's layer numbers, ascending
+   * @param layerBytes bytes of one block in each of them
+   */
+  record LayersBound(int namespaceId, int groupId, int slice, Longs layers, Longs layerBytes)
+      implements TierFact {}
+
+  /**
+   * Copies of sealed blocks lie on SSD in full.
+   *
+   * @param files the tier's file of each slice
+   * @param offsets byte offset in the file
+   * @param generations of the SSD extents; like those of the pool never given twice
+   */
+  record SsdWritten(LongRanges blocks, Longs files, Longs offsets, Longs generations)
+      implements TierFact {}
+
+  /** SSD copies are gone. A block that was on SSD only can be found no more. */
+  record SsdEvicted(LongRanges blocks, SsdEvictionCause cause, long forSessionId, String forRequest)
+      implements TierFact {}
+
+  /** The DRAM copies of blocks that nothing pins are gone; their SSD copies can still be found. */
+  record BlocksDemoted(LongRanges blocks, EvictionCause cause, long forSessionId, String forRequest)
+      implements TierFact {}
+
+  /**
+   * Blocks that are on SSD only are being read back. Until the end of the read, told by {@link
+   * BlocksLoaded} or {@link LoadFailed}, it pins them.
+   *
+   * @param extentOffsets where each slice goes in the pool
+   * @param ticketId the ticket that was the first to want them, 0 if none
+   */
+  record BlocksLoading(
+      LongRanges blocks,
+      Longs extentOffsets,
+      Longs extentGenerations,
+      long ticketId,
+      long forSessionId,
+      String forRequest)
+      implements TierFact {}
+
+  /** Every byte of the blocks is back in the pool and had its sum. */
+  record BlocksLoaded(LongRanges blocks, long bytes, long durationMicros) implements TierFact {}
+
+  /**
+   * Blocks did not come back. What was read is given back; the SSD copy is dropped with it unless
+   * the reason is none of its own ({@link LoadFailure#CANCELLED}, {@link LoadFailure#RESTART}).
+   */
+  record LoadFailed(LongRanges blocks, LoadFailure reason, String detail) implements TierFact {}
+
+  /** The tier takes no writes, or no reads either, until {@link TierRecovered}. */
+  record TierDegraded(TierTrouble trouble, String detail) implements TierFact {}
+
+  record TierRecovered(TierTrouble trouble) implements TierFact {}
+
   // ---- closed sets
   // -------------------------------------------------------------------------------------------------
 
@@ -263,5 +340,26 @@ public sealed interface HostEvent {
     STALE,
     UNAVAILABLE,
     INTERNAL
+  }
+
+  enum SsdEvictionCause {
+    CAPACITY,
+    REQUESTED,
+    /** Another tier was opened, or none. */
+    TIER_LOST
+  }
+
+  enum LoadFailure {
+    IO_ERROR,
+    SHORT,
+    CHECKSUM,
+    CANCELLED,
+    RESTART
+  }
+
+  enum TierTrouble {
+    WRITES_FAIL,
+    DISK_FULL,
+    HANGS
   }
 }

@@ -150,6 +150,9 @@ public final class HostInvariants {
   static void joinable(
       long position, BlockTable blocks, int slot, long id, GroupRow group, int slice) {
     findable(position, blocks, slot, id, "joined by a publish");
+    if (blocks.ssd.has(slot)) {
+      throw broken(position, "block %d is joined by a publish, but it was sealed before", id);
+    }
     if (blocks.group(slot) != group) {
       throw broken(
           position,

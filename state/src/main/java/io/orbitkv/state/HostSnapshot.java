@@ -25,19 +25,23 @@ import java.util.List;
  * instances   count, each: id text(name) namespaceId position fixed(atMicros)
  * sessions    count, each: id instanceId shard role(text) pid uid position fixed(atMicros)
  *             supersededBy
+ * tier        version 2 only, see TierSnapshot
  * blocks      count, each: id less the one before, namespaceId, groupId, keyBytes(u8), key,
  *             position, state(u8), pins, then each slice:
  *             state(u8) and unless empty: offset generation bytes fixed(checksum)
+ *             version 2: its SSD copy, see TierSnapshot
  * publishes, leases, tickets, restores: count, each: the fields of its record
  * fixed(digest)
  * </pre>
  *
  * where a number without a remark is a varint and lists are by ascending id. The digest is that of
- * the state that was written; a state that is read back must have it.
+ * the state that was written; a state that is read back must have it. A host that never had an SSD
+ * tier writes version 1, one that had writes version 2.
  */
 final class HostSnapshot {
   private static final int MAGIC = 0x4F4B4853;
-  private static final int VERSION = 1;
+  private static final int WITHOUT_TIER = 1;
+  private static final int WITH_TIER = 2;
 
   private HostSnapshot() {}
 
@@ -46,10 +50,14 @@ final class HostSnapshot {
     for (int shift = 24; shift >= 0; shift -= 8) {
       to.octet(MAGIC >>> shift);
     }
-    to.varint(VERSION);
+    boolean tier = state.tiers.used;
+    to.varint(tier ? WITH_TIER : WITHOUT_TIER);
     writeHead(state, to);
     writeRegistry(state, to);
-    writeBlocks(state.blocks, to);
+    if (tier) {
+      TierSnapshot.writeTier(state, to);
+    }
+    writeBlocks(state.blocks, tier, to);
     writeOpen(state, to);
     to.fixed(state.digest());
     to.end();
@@ -65,15 +73,19 @@ final class HostSnapshot {
       throw new DamagedSnapshot("it is no checkpoint of a host state");
     }
     int version = from.varint32();
-    if (version != VERSION) {
+    if (version != WITHOUT_TIER && version != WITH_TIER) {
       throw new DamagedSnapshot(
-          "it has version " + version + "; this build reads version " + VERSION);
+          "it has version %d; this build reads versions %d and %d"
+              .formatted(version, WITHOUT_TIER, WITH_TIER));
     }
     HostState state = new HostState();
     try {
       readHead(state, from);
       readRegistry(state, from);
-      readBlocks(state, from);
+      if (version == WITH_TIER) {
+        TierSnapshot.readTier(state, from);
+      }
+      readBlocks(state, version == WITH_TIER, from);
       readOpen(state, from);
     } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException e) {
       throw new DamagedSnapshot("its content contradicts itself: " + e.getMessage(), e);
@@ -105,7 +117,10 @@ final class HostSnapshot {
     to.varint(state.reads.nextLeaseId);
     to.varint(state.reads.nextTicketId);
     to.varint(state.reads.nextRestoreId);
-    List<long[]> sections = state.totals.sections();
+    writeSections(state.totals.sections(), to);
+  }
+
+  static void writeSections(List<long[]> sections, FrameWriter to) throws IOException {
     to.varint(sections.size());
     for (long[] section : sections) {
       to.varint(section.length);
@@ -130,7 +145,10 @@ final class HostSnapshot {
     state.reads.nextLeaseId = from.varint();
     state.reads.nextTicketId = from.varint();
     state.reads.nextRestoreId = from.varint();
-    List<long[]> sections = state.totals.sections();
+    readSections(state.totals.sections(), from);
+  }
+
+  static void readSections(List<long[]> sections, FrameReader from) throws IOException {
     if (from.varint32() != sections.size()) {
       throw new DamagedSnapshot("it has another set of totals than this build");
     }
@@ -267,7 +285,8 @@ final class HostSnapshot {
 
   // ---- blocks ----------------------------------------------------------------------------------
 
-  private static void writeBlocks(BlockTable blocks, FrameWriter to) throws IOException {
+  private static void writeBlocks(BlockTable blocks, boolean tier, FrameWriter to)
+      throws IOException {
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
     long[] ids = blocks.idsInOrder();
     to.varint(ids.length);
@@ -294,11 +313,15 @@ final class HostSnapshot {
           to.fixed(blocks.checksum(slot, slice));
         }
       }
+      if (tier) {
+        TierSnapshot.writeCopy(blocks, slot, to);
+      }
       before = id;
     }
   }
 
-  private static void readBlocks(HostState state, FrameReader from) throws IOException {
+  private static void readBlocks(HostState state, boolean tier, FrameReader from)
+      throws IOException {
     BlockTable blocks = state.blocks;
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
     long id = 0;
@@ -321,12 +344,19 @@ final class HostSnapshot {
           long checksum = from.fixed();
           if (sliceState == BlockChunk.SLICE_PUBLISHED) {
             blocks.publishSlice(slot, slice, checksum);
+          } else if (sliceState == BlockChunk.SLICE_LOADING) {
+            blocks.becomeLoading(slot, slice, checksum);
           }
         }
+      }
+      if (tier) {
+        TierSnapshot.readCopy(blocks, slot, from);
       }
       switch (blockState) {
         case BlockChunk.RESERVED -> {}
         case BlockChunk.SEALED -> blocks.seal(slot);
+        case BlockChunk.DEMOTED -> blocks.demoted(slot);
+        case BlockChunk.LOADING -> blocks.loading(slot);
         case BlockChunk.EVICTED -> blocks.evict(slot, 1, Effects.NONE);
         default -> throw new DamagedSnapshot("block " + id + " has state " + blockState);
       }

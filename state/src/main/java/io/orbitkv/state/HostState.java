@@ -29,6 +29,7 @@ public final class HostState {
   final Registry registry = new Registry(blocks, totals);
   final Publishes publishes = new Publishes(registry, blocks, totals);
   final Reads reads = new Reads(registry, blocks, totals);
+  final Tiers tiers = new Tiers(registry, blocks, publishes, totals);
 
   long position;
   long atMicros;
@@ -90,10 +91,11 @@ public final class HostState {
       case HostEvent.InstanceRegistered event -> registry.register(fact, event);
       case HostEvent.InstanceCleaned event -> registry.clean(at, event);
       case HostEvent.NamespaceBound event -> registry.bind(at, event);
-      case HostEvent.NamespaceUnbound event -> registry.unbind(at, event);
+      case HostEvent.NamespaceUnbound event -> tiers.forget(registry.unbind(at, event));
       case HostEvent.RegistrationRefused _ -> totals.add(Counter.REGISTRATIONS_REFUSED, 1);
       case HostEvent.EpochStarted event -> start(at, event);
       case HostEvent.EpochEnded event -> end(at, event);
+      case HostEvent.TierFact event -> tiers.apply(fact, event, poolBytes, effects);
     }
   }
 
@@ -152,13 +154,21 @@ public final class HostState {
    * multiplications.
    */
   public long digest() {
-    return digest(blocks.digest() + registry.digest() + publishes.digest() + reads.digest());
+    return digest(
+        blocks.digest()
+            + blocks.ssd.digest()
+            + tiers.digest()
+            + registry.digest()
+            + publishes.digest()
+            + reads.digest());
   }
 
   /** What {@link #digest} must be, computed from everything there is. */
   long digestFromScratch() {
     return digest(
         blocks.digestFromScratch()
+            + blocks.ssd.digestFromScratch()
+            + tiers.digest()
             + registry.digestFromScratch()
             + publishes.digestFromScratch()
             + reads.digestFromScratch());
@@ -331,9 +341,9 @@ public final class HostState {
 
   // ---- blocks ----------------------------------------------------------------------------------
 
-  /** Blocks that can be found: reserved or sealed. */
+  /** Blocks that can be found: reserved, sealed, or on SSD only. */
   public long liveBlocks() {
-    return reservedBlocks() + sealedBlocks();
+    return reservedBlocks() + sealedBlocks() + ssdOnlyBlocks();
   }
 
   public long reservedBlocks() {
@@ -342,6 +352,16 @@ public final class HostState {
 
   public long sealedBlocks() {
     return blocks.blocks(BlockChunk.SEALED);
+  }
+
+  /** Blocks that are on SSD only, those that are being read back among them. */
+  public long ssdOnlyBlocks() {
+    return blocks.blocks(BlockChunk.DEMOTED) + loadingBlocks();
+  }
+
+  /** Blocks that are being read back from SSD and can be found. */
+  public long loadingBlocks() {
+    return blocks.blocks(BlockChunk.LOADING);
   }
 
   /** Evicted blocks whose memory is still pinned. */
@@ -360,7 +380,7 @@ public final class HostState {
   }
 
   /**
-   * The slot of the reserved or sealed block with a key, or -1.
+   * The slot of the block with a key that can be found, or -1.
    *
    * @param packed an array that holds the key's {@code length} bytes from {@code offset}
    */
@@ -381,8 +401,8 @@ public final class HostState {
   }
 
   /**
-   * The slot of the reserved or sealed block of each key from index {@code from}, or -1, into
-   * {@code slotsOut} from 0. Faster than asking for one key after the other.
+   * The slot of the block that can be found of each key from index {@code from}, or -1, into {@code
+   * slotsOut} from 0. Faster than asking for one key after the other.
    */
   public void findSlots(
       int namespaceId, int groupId, Keys keys, int from, int count, int[] slotsOut) {
@@ -409,7 +429,7 @@ public final class HostState {
     return blocks.slotLimit();
   }
 
-  /** The ids of all reserved and sealed blocks, ascending. Walks all blocks. */
+  /** The ids of all blocks that can be found, ascending. Walks all blocks. */
   public LongRanges liveBlockIds() {
     LongRanges.Builder ids = new LongRanges.Builder();
     for (long id : blocks.idsInOrder()) {
@@ -438,12 +458,20 @@ public final class HostState {
       case BlockChunk.RESERVED -> BlockState.RESERVED;
       case BlockChunk.SEALED -> BlockState.SEALED;
       case BlockChunk.EVICTED -> BlockState.EVICTED;
+      case BlockChunk.DEMOTED -> BlockState.DEMOTED;
+      case BlockChunk.LOADING -> BlockState.LOADING;
       default -> throw new IllegalArgumentException("slot " + slot + " is free");
     };
   }
 
   public boolean sealed(int slot) {
     return blocks.state(slot) == BlockChunk.SEALED;
+  }
+
+  /** Whether the block is sealed, wherever it lies: in DRAM, on SSD only, or on the way back. */
+  public boolean stored(int slot) {
+    byte state = blocks.state(slot);
+    return state == BlockChunk.SEALED || state == BlockChunk.DEMOTED || state == BlockChunk.LOADING;
   }
 
   public long blockId(int slot) {
@@ -515,5 +543,70 @@ public final class HostState {
 
   private int slice(int slot, int shard) {
     return blocks.group(slot).slice(shard);
+  }
+
+  // ---- SSD tier --------------------------------------------------------------------------------
+
+  /** Whether there was any fact of an SSD tier. */
+  public boolean tierUsed() {
+    return tiers.used;
+  }
+
+  /** The upper half of the tier's UUID, 0 before there was one. */
+  public long tierIdHigh() {
+    return tiers.tierIdHigh;
+  }
+
+  public long tierIdLow() {
+    return tiers.tierIdLow;
+  }
+
+  /** How many bytes of each file of the tier may hold extents. */
+  public Longs tierFileBytes() {
+    return tiers.fileBytes;
+  }
+
+  /** One more than the highest generation that any SSD extent ever had. */
+  public long nextSsdGeneration() {
+    return tiers.nextGeneration;
+  }
+
+  /** Extents of all SSD copies. */
+  public long ssdExtents() {
+    return blocks.ssd.extents();
+  }
+
+  /** Allocated bytes of all SSD copies. */
+  public long ssdBytes() {
+    return blocks.ssd.bytes();
+  }
+
+  /** Whether the block has an SSD copy; the three accessors below need one. */
+  public boolean onSsd(int slot) {
+    return blocks.ssd.has(slot);
+  }
+
+  /** Whether the block is being read from SSD, whatever became of it since. */
+  public boolean beingRead(int slot) {
+    return blocks.sliceState(slot, 0) == BlockChunk.SLICE_LOADING;
+  }
+
+  /** The tier's file that holds the slice of a shard. */
+  public int ssdFile(int slot, int shard) {
+    return blocks.ssd.file(slot, slice(slot, shard));
+  }
+
+  /** Byte offset in that file. */
+  public long ssdOffset(int slot, int shard) {
+    return blocks.ssd.offset(slot, slice(slot, shard));
+  }
+
+  public long ssdGeneration(int slot, int shard) {
+    return blocks.ssd.generation(slot, slice(slot, shard));
+  }
+
+  /** How the slice of a shard is cut in layers; null where no tier needed to know. */
+  public @Nullable BoundLayers layers(int namespaceId, int groupId, int slice) {
+    return tiers.layers.get(Tiers.key(namespaceId, groupId, slice));
   }
 }

@@ -100,7 +100,7 @@ final class Registry {
     digest += namespace.digestPart();
   }
 
-  void unbind(long position, NamespaceUnbound event) {
+  BoundNamespace unbind(long position, NamespaceUnbound event) {
     BoundNamespace namespace = HostInvariants.namespace(position, this, event.namespaceId());
     HostInvariants.require(
         namespace.instances == 0,
@@ -121,6 +121,7 @@ final class Registry {
     namespaces.remove(namespace.id());
     namespacesByName.remove(namespace.name());
     digest -= namespace.digestPart();
+    return namespace;
   }
 
   void register(Fact fact, InstanceRegistered event) {

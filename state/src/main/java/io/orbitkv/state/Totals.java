@@ -3,9 +3,11 @@ package io.orbitkv.state;
 import io.orbitkv.state.HostEvent.AbortReason;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.LeaseEnd;
+import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.RefusalCategory;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
 import io.orbitkv.state.HostEvent.SessionEnd;
+import io.orbitkv.state.HostEvent.SsdEvictionCause;
 import io.orbitkv.state.HostEvent.TicketEnd;
 import java.util.List;
 
@@ -51,6 +53,24 @@ public final class Totals {
     EXTENTS_FREED
   }
 
+  /** A counter of the SSD tier. New ones go to the end: checkpoints hold them. */
+  public enum SsdCounter {
+    OPENED,
+    WRITTEN_BLOCKS,
+    /** Allocated bytes of SSD copies. */
+    WRITTEN_BYTES,
+    /** Blocks whose DRAM copy was given up for the one on SSD. */
+    DEMOTED_BLOCKS,
+    /** Times that blocks were set out to be read back together. */
+    LOADS,
+    LOADED_BLOCKS,
+    LOADED_BYTES,
+    /** Duration of reads that ended well, microseconds. */
+    LOAD_MICROS,
+    DEGRADED,
+    RECOVERED
+  }
+
   final Tally<Counter> counters = new Tally<>(Counter.class);
   final Tally<EvictionCause> evictedBlocks = new Tally<>(EvictionCause.class);
   final Tally<AbortReason> publishesAborted = new Tally<>(AbortReason.class);
@@ -59,6 +79,9 @@ public final class Totals {
   final Tally<RestoreOutcome> restoresFinished = new Tally<>(RestoreOutcome.class);
   final Tally<SessionEnd> sessionsClosed = new Tally<>(SessionEnd.class);
   final Tally<RefusalCategory> refusals = new Tally<>(RefusalCategory.class);
+  final Tally<SsdCounter> ssdCounters = new Tally<>(SsdCounter.class);
+  final Tally<SsdEvictionCause> ssdEvictedBlocks = new Tally<>(SsdEvictionCause.class);
+  final Tally<LoadFailure> loadsFailed = new Tally<>(LoadFailure.class);
 
   Totals() {}
 
@@ -99,11 +122,33 @@ public final class Totals {
     return refusals.get(category);
   }
 
+  public long get(SsdCounter counter) {
+    return ssdCounters.get(counter);
+  }
+
+  public long ssdEvictedBlocks(SsdEvictionCause cause) {
+    return ssdEvictedBlocks.get(cause);
+  }
+
+  /** Blocks that did not come back from SSD. */
+  public long loadsFailed(LoadFailure reason) {
+    return loadsFailed.get(reason);
+  }
+
+  void add(SsdCounter counter, long amount) {
+    ssdCounters.add(counter, amount);
+  }
+
   void add(Counter counter, long amount) {
     counters.add(counter, amount);
   }
 
-  /** Every counter in an order that is part of the checkpoint format. */
+  /** The SSD tier's counters in an order that is part of the checkpoint format. */
+  List<long[]> ssdSections() {
+    return List.of(ssdCounters.counts, ssdEvictedBlocks.counts, loadsFailed.counts);
+  }
+
+  /** Every other counter in an order that is part of the checkpoint format. */
   List<long[]> sections() {
     return List.of(
         counters.counts,
@@ -123,6 +168,19 @@ public final class Totals {
         hash = Mix.chain(hash, value);
       }
     }
-    return Mix.mix(hash);
+    return Mix.mix(hash) + ssdDigestPart();
+  }
+
+  /** 0 for a host that never had a tier, so that its digest is what it was before tiers. */
+  private long ssdDigestPart() {
+    long hash = 0;
+    boolean used = false;
+    for (long[] section : ssdSections()) {
+      for (long value : section) {
+        hash = Mix.chain(hash, value);
+        used |= value != 0;
+      }
+    }
+    return used ? Mix.mix(hash) : 0;
   }
 }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Draws facts that are legal in the state of a {@link ModelHost}, and facts that rarely are. */
 final class FactGenerator {
-  static final int EXTENT_BYTES = 64;
+  static final int EXTENT_BYTES = 4096;
   static final int EXTENTS = 256;
 
   private static final int KEYS = 40;
@@ -39,6 +39,7 @@ final class FactGenerator {
   private int nextNamespace = 1;
   private long nextId = 1;
   private long nextBlock = 1;
+  private final TierFactGenerator tier;
 
   FactGenerator(Random random, ModelHost model) {
     this.random = random;
@@ -46,7 +47,13 @@ final class FactGenerator {
     for (long offset = 0; offset < EXTENTS * EXTENT_BYTES; offset += EXTENT_BYTES) {
       freeOffsets.add(offset);
     }
+    tier = new TierFactGenerator(random, model, freeOffsets, generations);
     queued.add(new HostEvent.EpochStarted(epoch, "test", EXTENTS * EXTENT_BYTES, ""));
+    queued.add(tier.opened());
+  }
+
+  void freedOnSsd(int file, long offset) {
+    tier.freed(file, offset);
   }
 
   void freed(long offset) {
@@ -63,6 +70,9 @@ final class FactGenerator {
   }
 
   private @Nullable HostEvent draw() {
+    if (random.nextInt(4) == 0) {
+      return tier.draw();
+    }
     int dice = random.nextInt(1000);
     if (dice < 250) {
       return reserve();
@@ -370,8 +380,13 @@ final class FactGenerator {
     long other = Math.max(0, nextId - random.nextInt(40));
     LongRanges blocks =
         LongRanges.of(Math.max(1, nextBlock - random.nextInt(20)), 1 + random.nextInt(3));
-    return switch (random.nextInt(14)) {
-      case 0 -> new HostEvent.EpochStarted(epoch + random.nextInt(2), "w", 4096, "");
+    return switch (random.nextInt(18)) {
+      case 14 -> tier.wild(blocks);
+      case 15 -> new HostEvent.SsdEvicted(blocks, HostEvent.SsdEvictionCause.CAPACITY, 0, "");
+      case 16 -> new HostEvent.BlocksDemoted(blocks, EvictionCause.CAPACITY, 0, "");
+      case 17 -> new HostEvent.LoadFailed(blocks, any(HostEvent.LoadFailure.values()), "w");
+      case 0 ->
+          new HostEvent.EpochStarted(epoch + random.nextInt(2), "w", EXTENTS * EXTENT_BYTES, "");
       case 1 -> new HostEvent.EpochEnded(epoch - random.nextInt(2), "w");
       case 2 -> new HostEvent.NamespaceUnbound(nextNamespace - random.nextInt(4));
       case 3 -> new HostEvent.InstanceCleaned(other, CleanupReason.REQUESTED);
@@ -396,7 +411,7 @@ final class FactGenerator {
               blocks,
               nextBlock,
               Keys.EMPTY,
-              Longs.of(random.longs(blocks.size(), 0, 4000).toArray()),
+              Longs.of(random.longs(blocks.size(), 0, 250 * EXTENT_BYTES).toArray()),
               Longs.of(random.longs(blocks.size(), 1, 9).toArray()),
               EXTENT_BYTES);
     };

@@ -46,8 +46,9 @@ class HostStateFuzzTest {
       }
     }
     if (seed == null) {
-      // RegistrationRefused, VerifyFailed and EpochEnded are for the transcripts.
-      assertEquals(20, kinds.size(), () -> "kinds of facts drawn: " + kinds);
+      // RegistrationRefused, VerifyFailed and EpochEnded are for the transcripts, LayersBound for
+      // its own test.
+      assertEquals(29, kinds.size(), () -> "kinds of facts drawn: " + kinds);
     }
   }
 
@@ -76,8 +77,8 @@ class HostStateFuzzTest {
         model.apply(event);
         freed.clear();
         Fact fact = new Fact(++position, position * 10, event);
-        audit.before(fact);
-        state.apply(fact, this::freed);
+        audit.before(fact, state);
+        state.apply(fact, new Freed());
         freed.sort(null);
         assertEquals(model.freed, freed, () -> "freed by " + event);
         compare();
@@ -93,10 +94,20 @@ class HostStateFuzzTest {
       assertTrue(reusedSlots > 0, "no slot was used again");
     }
 
-    private void freed(long offset, int bytes, long generation) {
-      audit.extentFreed(offset, bytes, generation);
-      facts.freed(offset);
-      freed.add("@" + offset + "+" + bytes + " gen " + generation);
+    private final class Freed implements Effects {
+      @Override
+      public void extentFreed(long offset, int bytes, long generation) {
+        audit.extentFreed(offset, bytes, generation);
+        facts.freed(offset);
+        freed.add("@" + offset + "+" + bytes + " gen " + generation);
+      }
+
+      @Override
+      public void ssdExtentFreed(int file, long offset, int bytes, long generation) {
+        audit.ssdExtentFreed(file, offset, bytes, generation);
+        facts.freedOnSsd(file, offset);
+        freed.add("ssd " + file + "@" + offset + "+" + bytes + " gen " + generation);
+      }
     }
 
     private void compare() {
@@ -151,6 +162,14 @@ class HostStateFuzzTest {
       for (int shard = 0; shard < block.slices; shard++) {
         ModelHost.Slice slice = block.slice.get(shard);
         assertEquals(slice != null, state.reserved(slot, shard));
+        ModelTier.Copy onSsd = block.ssd.get(shard);
+        assertEquals(onSsd != null, state.onSsd(slot));
+        if (onSsd != null) {
+          assertEquals(onSsd.file(), state.ssdFile(slot, shard));
+          assertEquals(onSsd.offset(), state.ssdOffset(slot, shard));
+          assertEquals(onSsd.generation(), state.ssdGeneration(slot, shard));
+          assertEquals(onSsd.checksum(), state.checksum(slot, shard));
+        }
         if (slice != null) {
           assertEquals(slice.published(), state.present(slot, shard));
           assertEquals(slice.offset(), state.extentOffset(slot, shard));

@@ -35,6 +35,8 @@ final class ModelHost {
     final String key;
     final int slices;
     final Map<Integer, Slice> slice = new TreeMap<>();
+    final Map<Integer, ModelTier.Copy> ssd = new TreeMap<>();
+    boolean loading;
     BlockState state = BlockState.RESERVED;
 
     Block(int namespaceId, int groupId, String key, int slices) {
@@ -55,6 +57,7 @@ final class ModelHost {
   final Map<Long, Holder> restores = new TreeMap<>();
   final Map<Long, Ticket> tickets = new TreeMap<>();
   final Map<String, Long> counts = new HashMap<>();
+  final ModelTier tier = new ModelTier(this);
 
   /** What the last fact freed, sorted. */
   List<String> freed = new ArrayList<>();
@@ -126,6 +129,10 @@ final class ModelHost {
       case HostEvent.RegistrationRefused _,
           HostEvent.VerifyFailed _,
           HostEvent.DigestRecorded _ -> {}
+      case HostEvent.TierFact e -> {
+        tier.apply(e);
+        sweep();
+      }
     }
     freed.sort(null);
   }
@@ -180,7 +187,7 @@ final class ModelHost {
   }
 
   int pins(long id) {
-    int pins = 0;
+    int pins = block(id).loading ? 1 : 0;
     for (Publish publish : publishes.values()) {
       pins += publish.blocks.contains(id) ? 1 : 0;
     }
@@ -203,12 +210,13 @@ final class ModelHost {
       Block block = block(id);
       if (block.state == BlockState.EVICTED && pins(id) == 0) {
         block.slice.values().forEach(this::free);
+        tier.freeCopy(block);
         blocks.remove(id);
       }
     }
   }
 
-  private void free(Slice slice) {
+  void free(Slice slice) {
     freed.add("@" + slice.offset + "+" + slice.bytes + " gen " + slice.generation);
   }
 
@@ -220,7 +228,7 @@ final class ModelHost {
     }
   }
 
-  private void count(String what, long amount) {
+  void count(String what, long amount) {
     counts.merge(what, amount, Long::sum);
   }
 

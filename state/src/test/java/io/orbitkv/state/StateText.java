@@ -57,6 +57,12 @@ final class StateText {
         text.append(state.present(slot, shard) ? ":" + state.checksum(slot, shard) : ":copying");
       }
     }
+    if (state.onSsd(slot)) {
+      for (int shard = 0; shard < state.slices(slot); shard++) {
+        text.append(shard == 0 ? " ssd=" : ",")
+            .append(state.ssdFile(slot, shard) + "@" + state.ssdOffset(slot, shard));
+      }
+    }
     text.append("\n");
   }
 

@@ -133,6 +133,7 @@ final class JournalWitness {
           HostEvent.BlocksEvicted _,
           HostEvent.TicketOpened _,
           HostEvent.TicketClosed _,
+          HostEvent.TierFact _,
           HostEvent.Observation _ -> {}
     }
   }

@@ -137,6 +137,8 @@ final class FactModel {
       case HostEvent.RegistrationRefused _ -> {}
       case HostEvent.VerifyFailed _ -> {}
       case HostEvent.DigestRecorded _ -> {}
+      case HostEvent.TierFact e ->
+          throw new IllegalStateException(e + " from a loop without an SSD tier");
     }
   }
 

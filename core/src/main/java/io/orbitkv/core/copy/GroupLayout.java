@@ -174,6 +174,18 @@ public final class GroupLayout {
     return payloadBytes;
   }
 
+  /**
+   * The same as {@link #extentBytes()} for layers of which one block has so many bytes each, which
+   * made a layout once.
+   */
+  public static int extentBytes(long[] layerBytes) {
+    long at = 0;
+    for (long bytes : layerBytes) {
+      at = (at + bytes + LAYER_ALIGNMENT_BYTES - 1) & -LAYER_ALIGNMENT_BYTES;
+    }
+    return (int) (at + 8L * layerBytes.length);
+  }
+
   /** Bytes an extent must have: layers, padding and trailer. */
   public int extentBytes() {
     return trailerOffset + 8 * layers.size();

@@ -26,10 +26,15 @@ import org.jspecify.annotations.Nullable;
  * simulator can plant books that lie.
  */
 public class ExtentAllocator {
-  /** Every offset and size is a multiple of this. 2^31 granules of 512 B bound a pool at 1 TiB. */
+  /**
+   * Every offset and size in a pool is a multiple of this. 2^31 granules of 512 B bound a pool at 1
+   * TiB.
+   */
   public static final int GRANULE_BYTES = 512;
 
-  private static final int GRANULE_SHIFT = 9;
+  /** The same for a range that is read and written around the page cache: 8 TiB at most. */
+  public static final int DIRECT_GRANULE_BYTES = 4096;
+
   private static final int SECOND_SHIFT = 4;
   private static final int SECOND_LEVELS = 1 << SECOND_SHIFT;
   private static final int FIRST_LEVELS = 31;
@@ -37,6 +42,7 @@ public class ExtentAllocator {
   private static final int NONE = -1;
 
   private final long poolBytes;
+  private final int granuleShift;
   private final int poolGranules;
 
   // One node per run of granules, free or used. Generations live with the slices, not here.
@@ -72,11 +78,21 @@ public class ExtentAllocator {
    * @param firstGeneration generation of the first allocation, above every one the journal has seen
    */
   public ExtentAllocator(long poolBytes, long firstGeneration) {
-    if (poolBytes < GRANULE_BYTES || poolBytes >> GRANULE_SHIFT > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("a pool holds 512 bytes to 1 TiB, not " + poolBytes);
+    this(poolBytes, GRANULE_BYTES, firstGeneration);
+  }
+
+  /**
+   * @param granuleBytes a power of two; every offset and size is a multiple of it
+   */
+  public ExtentAllocator(long poolBytes, int granuleBytes, long firstGeneration) {
+    this.granuleShift = Integer.numberOfTrailingZeros(granuleBytes);
+    if (poolBytes < granuleBytes || poolBytes >> granuleShift > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "a pool holds 1 to 2^31 - 1 granules of %d bytes, not %d bytes"
+              .formatted(granuleBytes, poolBytes));
     }
     this.poolBytes = poolBytes;
-    this.poolGranules = (int) (poolBytes >> GRANULE_SHIFT);
+    this.poolGranules = (int) (poolBytes >> granuleShift);
     this.nextGeneration = firstGeneration;
     Arrays.fill(classHead, NONE);
     int all = newNode(0, poolGranules, NONE, NONE);
@@ -88,7 +104,16 @@ public class ExtentAllocator {
    * The bytes that {@link #allocate} takes for a request, the request rounded up to the granule.
    */
   public static int allocatedBytes(int bytes) {
-    return (bytes + GRANULE_BYTES - 1) & -GRANULE_BYTES;
+    return allocatedBytes(bytes, GRANULE_BYTES);
+  }
+
+  /** The same for another granule. */
+  public static int allocatedBytes(int bytes, int granuleBytes) {
+    return (bytes + granuleBytes - 1) & -granuleBytes;
+  }
+
+  public int granuleBytes() {
+    return 1 << granuleShift;
   }
 
   /**
@@ -100,7 +125,7 @@ public class ExtentAllocator {
     if (bytes <= 0) {
       throw new IllegalArgumentException("an extent holds at least one byte, not " + bytes);
     }
-    int wanted = (bytes + GRANULE_BYTES - 1) >>> GRANULE_SHIFT;
+    int wanted = (int) (((long) bytes + granuleBytes() - 1) >>> granuleShift);
     int node = findFit(wanted);
     if (node == NONE) {
       return null;
@@ -108,21 +133,66 @@ public class ExtentAllocator {
     unlink(node);
     int rest = length[node] - wanted;
     if (rest > 0) {
-      length[node] = wanted;
-      int after = physicalNext[node];
-      int remainder = newNode(start[node] + wanted, rest, node, after);
-      physicalNext[node] = remainder;
-      if (after != NONE) {
-        physicalPrevious[after] = remainder;
-      }
-      link(remainder);
+      link(split(node, wanted));
     }
     freeNext[node] = USED;
     usedByStart.put(start[node], node);
     usedExtents++;
     freeGranules -= wanted;
-    return new Extent(
-        (long) start[node] << GRANULE_SHIFT, wanted << GRANULE_SHIFT, nextGeneration++);
+    return new Extent((long) start[node] << granuleShift, wanted << granuleShift, nextGeneration++);
+  }
+
+  /**
+   * Takes extents that are in use from an earlier life into the books of a range of which nothing
+   * is in use.
+   *
+   * @param offsets ascending
+   * @throws IllegalArgumentException if two overlap, or one is not in the range
+   */
+  public void occupy(long[] offsets, int[] bytes) {
+    if (usedExtents != 0) {
+      throw new IllegalStateException(usedExtents + " extents are in use");
+    }
+    int rest = 0;
+    unlink(rest);
+    for (int i = 0; i < offsets.length; i++) {
+      int first = (int) (offsets[i] >> granuleShift);
+      int wanted = bytes[i] >> granuleShift;
+      if (wanted <= 0
+          || rest == NONE
+          || first < start[rest]
+          || first > start[rest] + length[rest] - wanted) {
+        throw new IllegalArgumentException(
+            "extent [%d, +%d) overlaps another or is not in the range"
+                .formatted(offsets[i], bytes[i]));
+      }
+      if (first > start[rest]) {
+        int gap = rest;
+        rest = split(gap, first - start[gap]);
+        link(gap);
+      }
+      int used = rest;
+      rest = length[used] == wanted ? NONE : split(used, wanted);
+      freeNext[used] = USED;
+      usedByStart.put(start[used], used);
+      usedExtents++;
+      freeGranules -= wanted;
+    }
+    if (rest != NONE) {
+      link(rest);
+    }
+  }
+
+  /** Cuts a run that is in no list; answers the node of what lies behind its first granules. */
+  private int split(int node, int granules) {
+    int after = physicalNext[node];
+    int remainder = newNode(start[node] + granules, length[node] - granules, node, after);
+    length[node] = granules;
+    physicalNext[node] = remainder;
+    if (after != NONE) {
+      physicalPrevious[after] = remainder;
+    }
+    return remainder;
   }
 
   /**
@@ -132,10 +202,10 @@ public class ExtentAllocator {
    *     the daemon must stop
    */
   public void free(long offset, int bytes) {
-    int node = usedByStart.get((int) (offset >> GRANULE_SHIFT));
+    int node = usedByStart.get((int) (offset >> granuleShift));
     if (node == NONE
-        || (offset & (GRANULE_BYTES - 1)) != 0
-        || (long) length[node] << GRANULE_SHIFT != bytes) {
+        || (offset & (granuleBytes() - 1)) != 0
+        || (long) length[node] << granuleShift != bytes) {
       throw new IllegalStateException(
           "no extent of " + bytes + " bytes is in use at offset " + offset);
     }
@@ -160,11 +230,11 @@ public class ExtentAllocator {
   }
 
   public long freeBytes() {
-    return freeGranules << GRANULE_SHIFT;
+    return freeGranules << granuleShift;
   }
 
   public long usedBytes() {
-    return ((long) poolGranules - freeGranules) << GRANULE_SHIFT;
+    return ((long) poolGranules - freeGranules) << granuleShift;
   }
 
   public int usedExtents() {
@@ -184,14 +254,12 @@ public class ExtentAllocator {
         node = freeNext[node]) {
       largest = Math.max(largest, length[node]);
     }
-    return (long) largest << GRANULE_SHIFT;
+    return (long) largest << granuleShift;
   }
 
   /** The share of free memory that lies outside the largest free run, 0 to 1. */
   public double fragmentation() {
-    return freeGranules == 0
-        ? 0
-        : 1 - (double) (largestFreeBytes() >> GRANULE_SHIFT) / freeGranules;
+    return freeGranules == 0 ? 0 : 1 - (double) (largestFreeBytes() >> granuleShift) / freeGranules;
   }
 
   /** Heap held by the books, in bytes. */

@@ -175,6 +175,7 @@ final class FactText {
                   Words.hex(event.digest()),
                   Words.count(event.liveBlocks(), "live block"),
                   Words.count(event.openLeases(), "open lease"));
+      case HostEvent.TierFact event -> TierText.what(event, names);
     };
   }
 
@@ -185,7 +186,7 @@ final class FactText {
         : event.field() + ": " + event.reason();
   }
 
-  private static String forRequest(String request) {
+  static String forRequest(String request) {
     return request.isEmpty() ? "" : " for request " + request;
   }
 

@@ -172,6 +172,7 @@ final class Links {
           HostEvent.RegistrationRefused _,
           HostEvent.DigestRecorded _ ->
           scope(names, 0, "", 0, List.of());
+      case HostEvent.TierFact event -> tierScope(event, names);
       case HostEvent.InstanceRegistered event ->
           new Scope(0, event.instanceId(), "", 0, List.of(), null);
       case HostEvent.InstanceCleaned event ->
@@ -209,6 +210,25 @@ final class Links {
             List.of(LongRanges.of(event.blockId(), 1)),
             null);
       }
+    };
+  }
+
+  private static Scope tierScope(HostEvent.TierFact fact, Names names) {
+    return switch (fact) {
+      case HostEvent.SsdTierOpened _,
+          HostEvent.LayersBound _,
+          HostEvent.TierDegraded _,
+          HostEvent.TierRecovered _ ->
+          scope(names, 0, "", 0, List.of());
+      case HostEvent.SsdWritten event -> scope(names, 0, "", 0, List.of(event.blocks()));
+      case HostEvent.SsdEvicted event ->
+          scope(names, event.forSessionId(), event.forRequest(), 0, List.of(event.blocks()));
+      case HostEvent.BlocksDemoted event ->
+          scope(names, event.forSessionId(), event.forRequest(), 0, List.of(event.blocks()));
+      case HostEvent.BlocksLoading event ->
+          scope(names, event.forSessionId(), event.forRequest(), 0, List.of(event.blocks()));
+      case HostEvent.BlocksLoaded event -> scope(names, 0, "", 0, List.of(event.blocks()));
+      case HostEvent.LoadFailed event -> scope(names, 0, "", 0, List.of(event.blocks()));
     };
   }
 

@@ -285,6 +285,12 @@ public final class PerfettoExport extends Watcher {
               Words.of(event.cause()) + " " + Words.count(event.blocks().size(), "block"),
               FactText.blocks(event.blocks())
                   + (event.forRequest().isEmpty() ? "" : " for request " + event.forRequest()));
+      case HostEvent.TierFact event ->
+          instant(
+              fact,
+              lanes.lane(MANAGER, 0, "SSD tier"),
+              event.getClass().getSimpleName(),
+              TierText.what(event, names));
       case HostEvent.NamespaceBound _,
           HostEvent.NamespaceUnbound _,
           HostEvent.InstanceRegistered _,
@@ -309,6 +315,10 @@ public final class PerfettoExport extends Watcher {
   private void sample(long at, HostState state) {
     counter(at, "pool used, MiB", state.extentBytes() >> 20);
     counter(at, "sealed blocks", state.sealedBlocks());
+    if (state.tierUsed()) {
+      counter(at, "SSD used, MiB", state.ssdBytes() >> 20);
+      counter(at, "blocks on SSD only", state.ssdOnlyBlocks());
+    }
     counter(at, "open leases", state.openLeases());
     counter(at, "open restores", state.openRestores());
     long asked = state.totals().get(Counter.ASKED_BLOCKS);

@@ -1,0 +1,110 @@
+package io.orbitkv.core;
+
+import io.orbitkv.core.ssd.SsdExtents;
+import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
+import io.orbitkv.core.ssd.SsdTask;
+import io.orbitkv.state.BlockState;
+import io.orbitkv.state.BoundLayers;
+import io.orbitkv.state.BoundNamespace;
+import io.orbitkv.state.HostState;
+import io.orbitkv.state.identity.Namespace;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.collections.IntArrayList;
+
+/** What is decided about the SSD tier; there is none of these on a host without a tier. */
+final class TierDecisions {
+  private final Host host;
+  private final LiveTier tier;
+  private final TierHealth health;
+  private final TierWrites writes;
+  final TierLoads loads;
+
+  TierDecisions(Host host, LiveTier tier, EvictionDecisions evictions, TicketBook tickets) {
+    this.host = host;
+    this.tier = tier;
+    this.health = new TierHealth(host, tier);
+    this.writes = new TierWrites(host, tier, health, tickets);
+    this.loads = new TierLoads(host, tier, health, evictions, tickets);
+  }
+
+  /**
+   * Takes what the journal says lies on SSD into this epoch's books. The order of use died with the
+   * daemon, so the oldest blocks come first.
+   */
+  void recover() {
+    HostState state = host.state;
+    List<SsdExtents.Kept> kept = new ArrayList<>();
+    state.forEachBlock(
+        slot -> {
+          if (!state.onSsd(slot)) {
+            return;
+          }
+          for (int slice = 0; slice < state.slices(slot); slice++) {
+            int length = state.extentBytes(slot, slice);
+            kept.add(
+                new SsdExtents.Kept(
+                    state.ssdFile(slot, slice), state.ssdOffset(slot, slice), length));
+          }
+          if (state.blockState(slot) != BlockState.EVICTED) {
+            tier.policy.entered(slot, host.keyHash(slot));
+          }
+        });
+    tier.extents.occupy(kept);
+    state.namespaces().forEach(this::bind);
+  }
+
+  /** A namespace whose blocks outlived the daemon; it waits for an instance. */
+  private void bind(BoundNamespace bound) {
+    LiveNamespace namespace =
+        new LiveNamespace(
+            bound.id(),
+            new Namespace(bound.name()),
+            bound.format(),
+            bound.shardCount(),
+            host.granuleBytes());
+    for (int group = 0; group < namespace.contract.groups().size(); group++) {
+      int groupId = namespace.group(group).groupId();
+      for (int slice = 0; slice < bound.shardCount(); slice++) {
+        BoundLayers layers = host.state.layers(bound.id(), groupId, slice);
+        if (layers != null) {
+          namespace.bindLayers(group, layers);
+        }
+      }
+    }
+    host.namespaces.put(bound.name(), namespace);
+    host.orphans.add(namespace);
+  }
+
+  /** Blocks were sealed, in request order. */
+  void sealed(IntArrayList slots, long forSessionId, String forRequest) {
+    if (tier.settings.admission() == SsdAdmission.ALL && !slots.isEmpty()) {
+      writes.admit(slots, forSessionId, forRequest);
+    }
+  }
+
+  /** Blocks in DRAM were used, in request order; those that have no copy get another chance. */
+  void used(IntArrayList slots, long forSessionId, String forRequest) {
+    if (!slots.isEmpty()) {
+      writes.admit(slots, forSessionId, forRequest);
+    }
+  }
+
+  /** Whether a block in DRAM has no copy on SSD and gets none right now. */
+  boolean lacksCopy(int slot) {
+    return !host.state.onSsd(slot) && !tier.isWriting(host.state.blockId(slot));
+  }
+
+  void ended(SsdTask task) {
+    if (task.isRead()) {
+      loads.ended(task);
+    } else {
+      writes.ended(task);
+    }
+    health.progressed();
+  }
+
+  void watchDue() {
+    health.watchDue();
+  }
+}
