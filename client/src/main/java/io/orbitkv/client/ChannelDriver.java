@@ -449,6 +449,7 @@ final class ChannelDriver {
     pending.done = true;
     if (completion.has(Flags.MORE)) {
       pending.noticeDue = true;
+      pending.waits = true;
     } else {
       free(index);
     }

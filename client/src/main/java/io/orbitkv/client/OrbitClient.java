@@ -270,9 +270,12 @@ public final class OrbitClient implements AutoCloseable {
       return new QueryResult.Refused(problem == null ? supervisor.why() : problem);
     }
     Pending pending = submit(session, Op.QUERY, flags, 0, ticketMillis, request::encode);
-    return finish(session, pending)
-        ? Results.query(session, pending)
-        : new QueryResult.Refused(late(Op.QUERY));
+    if (!finish(session, pending)) {
+      return new QueryResult.Refused(late(Op.QUERY));
+    }
+    return pending.waits && pending.lost == null
+        ? new QueryResult.Loading(new Ticket(session, pending, pending.handle))
+        : Results.query(session, pending);
   }
 
   private Answer<Boolean> cancel(LiveSession session, int flags, long handle) {

@@ -26,6 +26,9 @@ final class Pending {
   /** A notice is owed. */
   boolean noticeDue;
 
+  /** It was answered LOADING; its notice may be there before its caller looks. */
+  boolean waits;
+
   /** The session ended first; {@link #status} means nothing then. */
   @Nullable Refusal lost;
 

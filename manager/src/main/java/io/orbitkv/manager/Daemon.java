@@ -62,6 +62,7 @@ public final class Daemon implements AutoCloseable {
   private final RecoveryReport recovery;
   private final PinnedPool pool;
   private final Endpoint endpoint;
+  private final Optional<SsdParts> ssd;
   private @Nullable RunningLoop running;
   private final LoopClient loop;
   private final HealthCheck health;
@@ -105,6 +106,9 @@ public final class Daemon implements AutoCloseable {
           new CopyWorkers(
               config.copyWorkers(), config.host().maxCopiesInFlight(), endpoint.idle()::wake);
       toClose.push(copies);
+      ssd = openSsd(config, fatal);
+      ssd.ifPresent(toClose::push);
+      health.watch(ssd);
       ManagerLoop managerLoop =
           new ManagerLoop(
               config.host(),
@@ -117,7 +121,8 @@ public final class Daemon implements AutoCloseable {
               pool.extents(),
               pool.memory(),
               wiring.copies(copies),
-              endpoint.listener());
+              endpoint.listener(),
+              ssd.map(parts -> parts.tier(state)).orElse(null));
       LoopThread thread =
           new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));
       thread.start();
@@ -185,6 +190,22 @@ public final class Daemon implements AutoCloseable {
           "choose a smaller --pool-size, or free memory",
           refused);
     }
+  }
+
+  private Optional<SsdParts> openSsd(DaemonConfig settings, Consumer<Throwable> fatal)
+      throws StartFailure {
+    if (settings.ssd().isPresent()) {
+      return Optional.of(
+          SsdParts.open(settings.ssd().get(), state, pool.memory(), endpoint.idle()::wake, fatal));
+    }
+    if (state.ssdExtents() > 0) {
+      LOG.warn(
+          "NO SSD TIER, but the journal has one with {} in {} extents: it is dropped; give"
+              + " --ssd-cache-path to keep it",
+          Quantity.bytesText(state.ssdBytes()),
+          state.ssdExtents());
+    }
+    return Optional.empty();
   }
 
   private static Endpoint createEndpoint(DaemonConfig config, ChannelMetrics metrics)
@@ -284,6 +305,11 @@ public final class Daemon implements AutoCloseable {
   /** What kind of memory the pool is. */
   public String poolDescription() {
     return pool.description();
+  }
+
+  /** The SSD tier; empty if there is none. */
+  public Optional<SsdParts> ssd() {
+    return ssd;
   }
 
   public ChannelMetrics metrics() {

@@ -8,6 +8,7 @@ import io.orbitkv.journal.JournalStats;
 import io.orbitkv.manager.endpoint.EpollIdle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.LongSupplier;
 
 /**
@@ -21,6 +22,7 @@ public final class HealthCheck {
   private final EpollIdle idle;
   private final HostConfig config;
   private final LongSupplier uptimeMillis;
+  private volatile Optional<SsdParts> ssd = Optional.empty();
   private volatile boolean draining;
 
   HealthCheck(Journal journal, EpollIdle idle, HostConfig config, LongSupplier uptimeMillis) {
@@ -28,6 +30,11 @@ public final class HealthCheck {
     this.idle = idle;
     this.config = config;
     this.uptimeMillis = uptimeMillis;
+  }
+
+  /** Asks the SSD tier too. */
+  void watch(Optional<SsdParts> parts) {
+    ssd = parts;
   }
 
   /** A stop was asked for. */
@@ -51,6 +58,7 @@ public final class HealthCheck {
     }
     JournalStats stats = journal.stats();
     stats.problem().ifPresent(problem -> problems.add("journal: " + problem));
+    ssd.ifPresent(parts -> problems.addAll(parts.problems()));
     return problems;
   }
 

@@ -2,6 +2,7 @@ package io.orbitkv.manager.bench;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.orbitkv.core.ssd.device.SsdFiles;
 import io.orbitkv.journal.JournalReader;
 import io.orbitkv.journal.Replay;
 import io.orbitkv.journal.ReplayHooks;
@@ -17,14 +18,19 @@ import io.orbitkv.manager.workload.ScratchDir;
 import io.orbitkv.manager.workload.Trace;
 import io.orbitkv.manager.workload.TracePlayer;
 import io.orbitkv.state.HostEvent.EvictionCause;
+import io.orbitkv.state.HostEvent.LoadFailure;
+import io.orbitkv.state.HostEvent.SsdEvictionCause;
 import io.orbitkv.state.Totals;
 import io.orbitkv.state.Totals.Counter;
+import io.orbitkv.state.Totals.SsdCounter;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plays a trace against a Manager of a given size: one request at a time, every restored byte
@@ -39,9 +45,16 @@ final class TraceBench {
    * @param totals what the engine counted
    * @param evictions blocks that made room for others
    * @param facts facts in the journal
+   * @param tier what went to and came from SSD; null without a tier
    * @param seconds from the first request to the last
    */
-  record Result(String eviction, PlayTotals totals, long evictions, long facts, double seconds) {
+  record Result(
+      String eviction,
+      PlayTotals totals,
+      long evictions,
+      long facts,
+      @Nullable TierFigures tier,
+      double seconds) {
     ObjectNode json() {
       ObjectNode node = JsonNodeFactory.instance.objectNode();
       node.put("eviction", eviction);
@@ -55,6 +68,17 @@ final class TraceBench {
       node.put("checkedBytes", totals.checkedBytes());
       node.put("facts", facts);
       node.put("seconds", seconds);
+      TierFigures ssd = tier;
+      if (ssd != null) {
+        node.putObject("ssd")
+            .put("waits", totals.waits())
+            .put("readBlocks", ssd.readBlocks())
+            .put("readBytes", ssd.readBytes())
+            .put("writtenBlocks", ssd.writtenBlocks())
+            .put("writtenBytes", ssd.writtenBytes())
+            .put("evictedBlocks", ssd.evictedBlocks())
+            .put("failedBlocks", ssd.failedBlocks());
+      }
       latency(node.putObject("queryNanos"), totals.queries());
       latency(node.putObject("restoreNanos"), totals.restores());
       latency(node.putObject("publishNanos"), totals.publishes());
@@ -70,6 +94,29 @@ final class TraceBench {
     }
   }
 
+  /** Blocks and allocated bytes between DRAM and SSD, as the journal counts them. */
+  record TierFigures(
+      long readBlocks,
+      long readBytes,
+      long writtenBlocks,
+      long writtenBytes,
+      long evictedBlocks,
+      long failedBlocks) {
+    static TierFigures of(Totals totals) {
+      long failed = 0;
+      for (LoadFailure reason : LoadFailure.values()) {
+        failed += totals.loadsFailed(reason);
+      }
+      return new TierFigures(
+          totals.get(SsdCounter.LOADED_BLOCKS),
+          totals.get(SsdCounter.LOADED_BYTES),
+          totals.get(SsdCounter.WRITTEN_BLOCKS),
+          totals.get(SsdCounter.WRITTEN_BYTES),
+          totals.ssdEvictedBlocks(SsdEvictionCause.CAPACITY),
+          failed);
+    }
+  }
+
   private TraceBench() {}
 
   /**
@@ -77,11 +124,19 @@ final class TraceBench {
    *
    * @param eviction {@code lru} or {@code tinylfu}
    * @param capacityBlocks the blocks that the pool has room for
+   * @param ssdBlocks the blocks that the SSD tier has room for, 0 for no tier
+   * @param ssdFolder where the tier's file is made; null for a scratch folder
    * @param progress told the requests played so far
    * @throws Failure if a byte is wrong, or the journal does not agree with the engine
    */
   static Result play(
-      Trace trace, String eviction, int capacityBlocks, int blockBytes, IntConsumer progress) {
+      Trace trace,
+      String eviction,
+      int capacityBlocks,
+      int blockBytes,
+      int ssdBlocks,
+      @Nullable Path ssdFolder,
+      IntConsumer progress) {
     EngineShape shape =
         new EngineShape(
             "bench-trace",
@@ -90,7 +145,8 @@ final class TraceBench {
             blockBytes,
             trace.blockTokens(),
             Math.max(1, trace.longestBlocks()));
-    long poolBytes = (long) capacityBlocks * shape.pooledBytes();
+    int pooled = ssdBlocks > 0 ? shape.pooledBytesWithSsd() : shape.pooledBytes();
+    long poolBytes = (long) capacityBlocks * pooled;
     if (poolBytes < MIN_POOL_BYTES) {
       throw new Failure(
           "%d blocks of %d bytes are %d bytes of pool; a Manager takes no less than 1 MiB"
@@ -98,12 +154,23 @@ final class TraceBench {
           "give more with --capacity-blocks, or larger ones with --block-bytes");
     }
     try (ScratchDir dir = ScratchDir.create("orbitkv-bench-")) {
-      List<String> flags = List.of("--pool-size", Long.toString(poolBytes), "--eviction", eviction);
+      List<String> flags = new ArrayList<>();
+      flags.addAll(List.of("--pool-size", Long.toString(poolBytes), "--eviction", eviction));
+      if (ssdBlocks > 0) {
+        Path folder = ssdFolder == null ? dir.path() : ssdFolder;
+        long fileBytes = (long) ssdBlocks * pooled + SsdFiles.FIRST_OFFSET;
+        flags.addAll(
+            List.of(
+                "--ssd-cache-path",
+                folder.resolve("bench-trace.ssd").toString(),
+                "--ssd-cache-capacity",
+                Long.toString(fileBytes)));
+      }
       PlayTotals totals;
       double seconds;
       try (ManagerProcess manager = ManagerProcess.start(dir.path(), flags, List.of());
           Engine engine = Engine.connect(manager.socket(), shape)) {
-        TracePlayer player = new TracePlayer(engine);
+        TracePlayer player = new TracePlayer(engine, ssdBlocks > 0);
         long start = System.nanoTime();
         int played = 0;
         for (var request : trace.requests()) {
@@ -113,7 +180,7 @@ final class TraceBench {
         seconds = (System.nanoTime() - start) / 1e9;
         totals = player.totals();
       }
-      return check(eviction, totals, fold(dir.path().resolve("journal")), seconds);
+      return check(eviction, totals, fold(dir.path().resolve("journal")), ssdBlocks > 0, seconds);
     }
   }
 
@@ -135,7 +202,8 @@ final class TraceBench {
     }
   }
 
-  private static Result check(String eviction, PlayTotals totals, Replay replay, double seconds) {
+  private static Result check(
+      String eviction, PlayTotals totals, Replay replay, boolean tier, double seconds) {
     Totals folded = replay.state().totals();
     agree("asked blocks", totals.askedBlocks(), folded.get(Counter.ASKED_BLOCKS));
     agree("hit blocks", totals.hitBlocks(), folded.get(Counter.HIT_BLOCKS));
@@ -143,7 +211,13 @@ final class TraceBench {
     long evictions =
         folded.evictedBlocks(EvictionCause.CAPACITY)
             + folded.evictedBlocks(EvictionCause.ADMISSION);
-    return new Result(eviction, totals, evictions, replay.state().position(), seconds);
+    return new Result(
+        eviction,
+        totals,
+        evictions,
+        replay.state().position(),
+        tier ? TierFigures.of(folded) : null,
+        seconds);
   }
 
   private static void agree(String what, long engine, long journal) {
@@ -163,6 +237,14 @@ final class TraceBench {
     row(table, results, "hit ratio", r -> "%.4f".formatted(r.totals().hitRatio()));
     row(table, results, "evictions", r -> "%,d".formatted(r.evictions()));
     row(table, results, "blocks refused", r -> "%,d".formatted(r.totals().refusedBlocks()));
+    if (results.stream().anyMatch(result -> result.tier() != null)) {
+      tier(table, results, "SSD blocks read", t -> "%,d".formatted(t.readBlocks()));
+      tier(table, results, "SSD bytes read", t -> "%,d".formatted(t.readBytes()));
+      tier(table, results, "SSD bytes written", t -> "%,d".formatted(t.writtenBytes()));
+      tier(table, results, "SSD evictions", t -> "%,d".formatted(t.evictedBlocks()));
+      tier(table, results, "SSD blocks failed", t -> "%,d".formatted(t.failedBlocks()));
+      row(table, results, "queries that waited", r -> "%,d".formatted(r.totals().waits()));
+    }
     row(table, results, "bytes checked", r -> "%,d".formatted(r.totals().checkedBytes()));
     row(table, results, "facts", r -> "%,d".formatted(r.facts()));
     row(table, results, "time", r -> "%.1f s".formatted(r.seconds()));
@@ -170,6 +252,18 @@ final class TraceBench {
     latency(table, results, "restore", PlayTotals::restores);
     latency(table, results, "publish", PlayTotals::publishes);
     return table.lines();
+  }
+
+  private static void tier(
+      TextTable table, List<Result> results, String name, Function<TierFigures, String> cell) {
+    row(
+        table,
+        results,
+        name,
+        result -> {
+          TierFigures tier = result.tier();
+          return tier == null ? "" : cell.apply(tier);
+        });
   }
 
   private static void latency(

@@ -57,6 +57,18 @@ final class TraceBenchCommand implements Callable<Integer> {
   private int capacityBlocks;
 
   @Option(
+      names = "--ssd-capacity-blocks",
+      paramLabel = "N",
+      description = "Blocks that a tier on SSD has room for; queries then wait for the disk.")
+  private int ssdCapacityBlocks;
+
+  @Option(
+      names = "--ssd-folder",
+      paramLabel = "DIR",
+      description = "Where the tier's file is made. Default: a scratch folder.")
+  private @Nullable Path ssdFolder;
+
+  @Option(
       names = "--block-bytes",
       paramLabel = "BYTES",
       defaultValue = "4096",
@@ -79,6 +91,7 @@ final class TraceBenchCommand implements Callable<Integer> {
   public Integer call() {
     atLeast("--capacity-blocks", capacityBlocks, 1);
     atLeast("--requests", requests, 1);
+    atLeast("--ssd-capacity-blocks", ssdCapacityBlocks, 0);
     if (blockBytes < 8 || blockBytes % 8 != 0 || blockBytes > 64 << 20) {
       throw new ParameterException(
           spec.commandLine(), "--block-bytes is a multiple of 8 up to 64 MiB, not " + blockBytes);
@@ -110,7 +123,8 @@ final class TraceBenchCommand implements Callable<Integer> {
 
   private TraceBench.Result play(Trace loaded, String policy) {
     try (ProgressLine progress = new ProgressLine(policy, loaded.requests().size())) {
-      return TraceBench.play(loaded, policy, capacityBlocks, blockBytes, progress);
+      return TraceBench.play(
+          loaded, policy, capacityBlocks, blockBytes, ssdCapacityBlocks, ssdFolder, progress);
     }
   }
 
@@ -136,6 +150,7 @@ final class TraceBenchCommand implements Callable<Integer> {
     root.put("requests", loaded.requests().size());
     root.put("blocks", loaded.totalBlocks());
     root.put("capacityBlocks", capacityBlocks);
+    root.put("ssdCapacityBlocks", ssdCapacityBlocks);
     root.put("blockBytes", blockBytes);
     ArrayNode list = root.putArray("results");
     results.forEach(result -> list.add(result.json()));

@@ -49,12 +49,13 @@ public final class BlocksCommand implements Callable<Integer> {
       HttpOptions.print(out, answer);
       return ExitCode.OK;
     }
-    Table table = new Table("BLOCK", "GROUP", "STATE", "PINS", "BYTES", "KEY");
+    Table table = new Table("BLOCK", "GROUP", "STATE", "TIER", "PINS", "BYTES", "KEY");
     for (JsonNode each : answer.path("blocks")) {
       table.row(
           each.path("blockId").asLong(),
           each.path("groupId").asInt(),
           each.path("state").asText(),
+          each.path("tier").asText(),
           each.path("pins").asInt(),
           Quantity.bytesText(each.path("bytes").asLong()),
           each.path("key").asText());

@@ -86,7 +86,7 @@ public final class ManagerCommand implements Callable<Integer> {
   private static OptionSpec option(Setting setting) {
     OptionSpec.Builder option =
         OptionSpec.builder(setting.flag())
-            .type(String.class)
+            .type(setting.isRepeatable() ? String[].class : String.class)
             .paramLabel(setting.label())
             .description(setting.description() + " Default: " + setting.defaultHelp());
     return (setting.isSwitch() ? option.arity("0..1").fallbackValue("on") : option.arity("1"))
@@ -124,9 +124,11 @@ public final class ManagerCommand implements Callable<Integer> {
     ParseResult parsed = spec.commandLine().getParseResult();
     Map<Setting, String> flags = new EnumMap<>(Setting.class);
     for (Setting setting : Setting.values()) {
-      String text = parsed.matchedOptionValue(setting.flag(), null);
-      if (text != null) {
-        flags.put(setting, text);
+      Object value = parsed.matchedOptionValue(setting.flag(), null);
+      if (value instanceof String[] texts) {
+        flags.put(setting, String.join(",", texts));
+      } else if (value != null) {
+        flags.put(setting, value.toString());
       }
     }
     return flags;

@@ -65,6 +65,21 @@ public final class StatusCommand implements Callable<Integer> {
             .formatted(
                 blocks.path("sealed").asLong(),
                 blocks.path("live").asLong() - blocks.path("sealed").asLong()));
+    JsonNode ssd = answer.path("ssd");
+    if (ssd.isObject()) {
+      line(
+          out,
+          "ssd",
+          "%s of %s used, %d blocks, %d nowhere else, %s queued, %s on the way back"
+              .formatted(
+                  bytes(ssd, "usedBytes"),
+                  bytes(ssd, "capacityBytes"),
+                  ssd.path("blocks").asLong(),
+                  ssd.path("onlyBlocks").asLong(),
+                  bytes(ssd, "queuedBytes"),
+                  bytes(ssd, "loadingBytes")));
+      line(out, "", ssd.path("backend").asText());
+    }
     line(
         out,
         "engines",

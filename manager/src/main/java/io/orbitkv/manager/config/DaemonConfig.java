@@ -3,6 +3,11 @@ package io.orbitkv.manager.config;
 import io.orbitkv.client.control.HelloOk;
 import io.orbitkv.core.HostConfig;
 import io.orbitkv.core.eviction.Eviction;
+import io.orbitkv.core.ssd.SsdSettings;
+import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
+import io.orbitkv.core.ssd.device.SsdBackend;
+import io.orbitkv.core.ssd.device.SsdDevice;
+import io.orbitkv.core.ssd.device.SsdFileSpec;
 import io.orbitkv.ffi.MapOptions;
 import io.orbitkv.journal.JournalOptions;
 import io.orbitkv.journal.Retention;
@@ -12,7 +17,9 @@ import io.orbitkv.manager.endpoint.EndpointOptions;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +32,7 @@ import java.util.function.Function;
  * @param endpoint how the socket is kept
  * @param host the loop's bounds
  * @param poolOptions what kind of memory the pool is asked to be
+ * @param ssd the SSD tier; empty for none
  * @param journalDir where the journal is
  * @param journal how it is kept
  * @param copyWorkers threads that copy
@@ -37,6 +45,7 @@ public record DaemonConfig(
     EndpointOptions endpoint,
     HostConfig host,
     MapOptions poolOptions,
+    Optional<SsdConfig> ssd,
     Path journalDir,
     JournalOptions journal,
     int copyWorkers,
@@ -47,6 +56,8 @@ public record DaemonConfig(
   private static final Set<String> LOG_LEVELS = Set.of("error", "warn", "info", "debug", "trace");
   private static final long AUTO_SPIN_NANOS = 40_000;
   private static final int SPARE_CONNECTIONS = 256;
+  private static final long MIN_SSD_FILE_BYTES = 1 << 20;
+  private static final long MAX_SSD_FILE_BYTES = 1L << 43;
 
   /**
    * Checks every setting.
@@ -68,6 +79,7 @@ public record DaemonConfig(
                 in.text(Setting.NUMA_NODE).equals("any")
                     ? MapOptions.ANY_NODE
                     : in.number(Setting.NUMA_NODE, 0, 1_023)),
+        ssd(in, poolBytes),
         Path.of(in.text(Setting.JOURNAL)).toAbsolutePath().normalize(),
         journal(in),
         in.text(Setting.COPY_WORKERS).equals("auto")
@@ -109,6 +121,51 @@ public record DaemonConfig(
 
   private static long budget(Reader in, Setting setting, long poolBytes) {
     return in.text(setting).equals("pool") ? poolBytes : in.bytes(setting, 1, 1L << 50);
+  }
+
+  private static Optional<SsdConfig> ssd(Reader in, long poolBytes) {
+    List<Path> paths = new ArrayList<>();
+    for (String each : in.text(Setting.SSD_CACHE_PATH).split(",", -1)) {
+      if (!each.isBlank()) {
+        paths.add(Path.of(each.strip()).toAbsolutePath().normalize());
+      }
+    }
+    if (paths.isEmpty()) {
+      if (!in.text(Setting.SSD_CACHE_CAPACITY).isEmpty()) {
+        throw in.bad(Setting.SSD_CACHE_CAPACITY, "needs " + Setting.SSD_CACHE_PATH.flag());
+      }
+      return Optional.empty();
+    }
+    if (in.text(Setting.SSD_CACHE_CAPACITY).isEmpty()) {
+      throw in.bad(Setting.SSD_CACHE_PATH, "needs " + Setting.SSD_CACHE_CAPACITY.flag());
+    }
+    long capacity = in.bytes(Setting.SSD_CACHE_CAPACITY, 1 << 20, 1L << 50);
+    long each = capacity / paths.size() / SsdDevice.ALIGNMENT_BYTES * SsdDevice.ALIGNMENT_BYTES;
+    if (each < MIN_SSD_FILE_BYTES || each > MAX_SSD_FILE_BYTES) {
+      throw in.bad(
+          Setting.SSD_CACHE_CAPACITY,
+          "is 1mb to 8tb for each of the %d paths".formatted(paths.size()));
+    }
+    long queue = Math.min(in.bytes(Setting.SSD_WRITE_QUEUE, 4096, 1L << 40), poolBytes / 2);
+    SsdSettings standard = SsdSettings.forPool(poolBytes);
+    return Optional.of(
+        new SsdConfig(
+            paths.stream().map(path -> new SsdFileSpec(path, each)).toList(),
+            in.parsed(
+                Setting.SSD_BACKEND,
+                text ->
+                    SsdBackend.parse(text)
+                        .orElseThrow(
+                            () -> new IllegalArgumentException("is auto, uring or posix"))),
+            in.number(Setting.SSD_DEPTH, 1, 4_096),
+            new SsdSettings(
+                SsdAdmission.valueOf(
+                    in.oneOf(Setting.SSD_ADMISSION, Set.of("all", "reuse"))
+                        .toUpperCase(Locale.ROOT)),
+                queue,
+                standard.maxLoadingBytes(),
+                in.millis(Setting.SSD_HANG),
+                standard.retryMillis())));
   }
 
   private static EndpointOptions endpoint(Reader in, HostConfig host) {

@@ -34,6 +34,20 @@ public enum Setting {
   INLINE_COPY(Group.MEMORY, "SIZE", "64kb", "Copies up to here run on the loop thread itself."),
   MAX_COPIES(Group.MEMORY, "N", "256", "Copies in flight, above which QUEUE_FULL is answered."),
 
+  SSD_CACHE_PATH(
+      Group.SSD,
+      "PATH,...",
+      "",
+      "Files, or folders for one, that hold blocks beside memory; may be repeated."),
+  SSD_CACHE_CAPACITY(Group.SSD, "SIZE", "", "What all of them hold together; reserved at start."),
+  SSD_BACKEND(Group.SSD, "WAY", "auto", "How they are read and written: auto, uring or posix."),
+  SSD_ADMISSION(
+      Group.SSD, "WHICH", "all", "Blocks that go there: all when sealed, or reuse at a first hit."),
+  SSD_WRITE_QUEUE(
+      Group.SSD, "SIZE", "256mb", "Bytes that wait for the disk, above which blocks are skipped."),
+  SSD_DEPTH(Group.SSD, "N", "64", "Operations of the disk in flight."),
+  SSD_HANG(Group.SSD, "TIME", "2s", "How long the disk may end nothing before it is left alone."),
+
   JOURNAL(Group.JOURNAL, "DIR", null, "Where the facts are."),
   JOURNAL_RETENTION(Group.JOURNAL, "SIZE|AGE", "20gb|7d", "How much is kept; keep for everything."),
   JOURNAL_SYNC(
@@ -75,6 +89,7 @@ public enum Setting {
   public enum Group {
     SOCKET("Socket"),
     MEMORY("Memory and copies"),
+    SSD("SSD tier"),
     JOURNAL("Journal"),
     LIMITS("Budgets and deadlines"),
     OPERATION("Operation");
@@ -128,6 +143,11 @@ public enum Setting {
   /** Whether the flag alone means {@code on}. */
   public boolean isSwitch() {
     return label == null;
+  }
+
+  /** Whether the flag may be given several times; its texts are joined by commas. */
+  public boolean isRepeatable() {
+    return this == SSD_CACHE_PATH;
   }
 
   /** What stands for the value in the help. */

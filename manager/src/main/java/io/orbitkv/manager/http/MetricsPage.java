@@ -43,6 +43,10 @@ final class MetricsPage {
         .sample("orbitkv_build_info", "version", Version.TEXT, 1);
     gauges(page, status);
     totals(page, daemon.stateOnLoop().totals());
+    Inspection.SsdView ssd = status.ssd();
+    if (ssd != null && daemon.ssd().isPresent()) {
+      SsdFigures.metrics(page, daemon.ssd().get(), ssd, daemon.stateOnLoop().totals());
+    }
     journal(page, status);
     endpoint(page);
     return page.toString();
@@ -65,7 +69,8 @@ final class MetricsPage {
     page.single(
         "orbitkv_pool_used_bytes",
         GAUGE,
-        "Bytes of the pool in extents, padding counted; also of evicted blocks that are still read.",
+        "Bytes of the pool in extents, padding counted; also of evicted blocks that are still"
+            + " read.",
         pool.usedBytes());
     page.single(
         "orbitkv_pool_largest_free_bytes",
@@ -194,7 +199,8 @@ final class MetricsPage {
     page.family(
         "orbitkv_refusals_total",
         COUNTER,
-        "Refused requests by category, all but the callers' own mistakes, which are not journaled.");
+        "Refused requests by category, all but the callers' own mistakes, which are not"
+            + " journaled.");
     for (RefusalCategory category : RefusalCategory.values()) {
       page.sample("orbitkv_refusals_total", "category", label(category), totals.refusals(category));
     }
@@ -248,7 +254,8 @@ final class MetricsPage {
     page.family(
         "orbitkv_operation_seconds",
         "histogram",
-        "Time from a descriptor's arrival to its last answer by operation, since the start, refusals left out.");
+        "Time from a descriptor's arrival to its last answer by operation, since the start,"
+            + " refusals left out.");
     for (Op op : Op.values()) {
       if (op != Op.PING) {
         page.histogram(
@@ -269,7 +276,8 @@ final class MetricsPage {
     page.family(
         "orbitkv_control_refusals_total",
         COUNTER,
-        "Control frames (REGISTER and others) and connections refused, by category, since the start.");
+        "Control frames (REGISTER and others) and connections refused, by category, since the"
+            + " start.");
     for (Category category : Category.values()) {
       page.sample(
           "orbitkv_control_refusals_total",

@@ -167,10 +167,19 @@ public final class OperatorApi {
           .put("key", each.keyHex())
           .put("state", each.state().name())
           .put("pins", each.pins())
-          .put("bytes", each.bytes());
+          .put("bytes", each.bytes())
+          .put("tier", tier(each));
     }
     body.put("more", answer.more());
     return HttpAnswer.json(200, body);
+  }
+
+  /** Where the block's bytes are. */
+  private static String tier(Inspection.BlockView block) {
+    return switch (block.state()) {
+      case RESERVED, SEALED, EVICTED -> block.onSsd() ? "dram+ssd" : "dram";
+      case DEMOTED, LOADING -> "ssd";
+    };
   }
 
   private static long after(HttpRequest request) throws BadRequest {

@@ -33,6 +33,10 @@ final class StatusJson {
         .put("fragmentation", pool.fragmentation())
         .put("memory", daemon.poolDescription().lines().findFirst().orElse(""));
     body.putObject("blocks").put("live", status.blocks()).put("sealed", status.sealedBlocks());
+    Inspection.SsdView ssd = status.ssd();
+    if (ssd != null && daemon.ssd().isPresent()) {
+      SsdFigures.status(body, daemon.ssd().get(), ssd);
+    }
     body.put("namespaces", status.namespaces());
     body.put("instances", status.instances());
     body.put("sessions", status.sessions());

@@ -63,6 +63,11 @@ public record EngineShape(
     return ExtentAllocator.allocatedBytes(layers * (padded + Long.BYTES));
   }
 
+  /** The same where a tier on SSD wants extents of whole pages. */
+  public int pooledBytesWithSsd() {
+    return ExtentAllocator.allocatedBytes(pooledBytes(), ExtentAllocator.DIRECT_GRANULE_BYTES);
+  }
+
   /** The registration. */
   public Register register() {
     List<Layer> declared = new ArrayList<>(layers);

@@ -3,6 +3,7 @@ package io.orbitkv.manager.workload;
 /** What playing requests came to. */
 public final class PlayTotals {
   int requests;
+  int waits;
   long inputTokens;
   long askedBlocks;
   long hitBlocks;
@@ -20,6 +21,11 @@ public final class PlayTotals {
 
   public int requests() {
     return requests;
+  }
+
+  /** Queries that waited for something. */
+  public int waits() {
+    return waits;
   }
 
   public long inputTokens() {

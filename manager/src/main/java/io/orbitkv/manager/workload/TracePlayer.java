@@ -5,6 +5,7 @@ import io.orbitkv.client.Lease;
 import io.orbitkv.client.PublishResult;
 import io.orbitkv.client.QueryResult;
 import io.orbitkv.client.RestoreResult;
+import io.orbitkv.client.Ticket;
 import io.orbitkv.client.wire.BlockOutcome;
 import io.orbitkv.client.wire.IntRun;
 import io.orbitkv.client.wire.KeyRun;
@@ -24,11 +25,22 @@ import java.util.List;
  * <p>An answer that a lone, well-behaved engine must never get is a {@link Failure}.
  */
 public final class TracePlayer {
+  private static final int WAIT_MILLIS = 60_000;
+
   private final Engine engine;
+  private final boolean waits;
   private final PlayTotals totals = new PlayTotals();
 
   public TracePlayer(Engine engine) {
+    this(engine, false);
+  }
+
+  /**
+   * @param waits whether queries wait for blocks that must be read from SSD
+   */
+  public TracePlayer(Engine engine, boolean waits) {
     this.engine = engine;
+    this.waits = waits;
   }
 
   public PlayTotals totals() {
@@ -65,7 +77,7 @@ public final class TracePlayer {
   private int restore(TraceRequest request, String name, KeyRun keys) {
     QueryRequest query = new QueryRequest(0, 0, name, List.of(new QueryRequest.GroupKeys(0, keys)));
     long start = System.nanoTime();
-    QueryResult result = engine.client().query(query);
+    QueryResult result = ask(query);
     totals.queries.add(System.nanoTime() - start);
     return switch (result) {
       case QueryResult.Ready(Lease lease, QueryAnswer answer) -> {
@@ -85,6 +97,18 @@ public final class TracePlayer {
       case QueryResult.Discovered _, QueryResult.Loading _, QueryResult.Cancelled _ ->
           throw unexpected(name, "query", result);
     };
+  }
+
+  private QueryResult ask(QueryRequest query) {
+    if (!waits) {
+      return engine.client().query(query);
+    }
+    QueryResult result = engine.client().queryWaiting(query, WAIT_MILLIS);
+    if (result instanceof QueryResult.Loading(Ticket ticket)) {
+      totals.waits++;
+      return engine.client().awaitAnswer(ticket, WAIT_MILLIS);
+    }
+    return result;
   }
 
   private int hits(QueryAnswer answer, TraceRequest request, String name) {
