@@ -31,7 +31,10 @@ final class BandwidthBench {
   private static final long POOL_BYTES = 512L << 20;
   private static final int BATCH_BYTES = 64 << 20;
   private static final int[] BLOCK_BYTES = {16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20};
-  private static final int WARM_UP_ROUNDS = 10;
+
+  /** Some 20 s, after which the compilers of both JVMs have little left to do. */
+  private static final int WARM_UP_ROUNDS = 150;
+
   private static final double SHARE = 0.8;
 
   private final Engine engine;
