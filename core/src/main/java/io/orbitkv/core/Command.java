@@ -101,8 +101,9 @@ public sealed interface Command {
    * @param limitToken no boundary beyond this; 0 for none
    * @param groups keys of every group of the namespace, ascending by group id
    * @param waitMillis how long a ticket may wait, 0 for the configured time
-   * @param replace whether it replaces a pending ticket of the same request name; otherwise it
-   *     finds that ticket when it asks the same, and is refused when it does not
+   * @param replace whether it replaces a pending ticket of the same request name, which then ends
+   *     even if this query is refused; otherwise it finds that ticket when it asks the same, and is
+   *     refused when it does not
    */
   record Query(
       long sessionId,

@@ -318,6 +318,8 @@ final class Actions {
                     start,
                     asked,
                     (g, token) -> simulation.log.model().found(question.name(g, token)));
+    long waitMillis = draws.oneIn(3) ? draws.between(1, 2_000) : 0;
+    call.replaces = draws.oneIn(3);
     simulation.send(
         engine.index,
         new Command.Query(
@@ -327,8 +329,8 @@ final class Actions {
             limit,
             groups,
             as,
-            draws.oneIn(3) ? draws.between(1, 2_000) : 0,
-            draws.oneIn(3),
+            waitMillis,
+            call.replaces,
             call),
         call);
   }

@@ -27,6 +27,9 @@ final class Call implements ReplySink {
   /** Facts other than observations that the loop added as it took the request. */
   int changes;
 
+  /** It ends a pending query of the same name, also when it is refused itself. */
+  boolean replaces;
+
   /** The session (and the lease) are surely good: what is stale may not be the answer. */
   boolean mustWork;
 

@@ -368,7 +368,7 @@ final class Simulation implements AutoCloseable {
   }
 
   private void refused(Call call, Reply.Refused refused) {
-    if (call.cycle == cycles && call.changes != 0) {
+    if (call.cycle == cycles && call.changes > (call.replaces ? 1 : 0)) {
       throw new Violation(
           Rule.REFUSAL_CHANGES,
           "%s added %d facts and was refused: %s"
