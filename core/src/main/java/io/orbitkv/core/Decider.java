@@ -124,7 +124,9 @@ final class Decider {
     if (command instanceof Command.Register register && register.buffers() != null) {
       register.buffers().close();
     }
-    if (command instanceof Command.Request request) {
+    if (command instanceof Command.Shutdown shutdown) {
+      host.reply(shutdown.replyTo(), new Reply.ShutDown(host.state.position()));
+    } else if (command instanceof Command.Request request) {
       host.reply(
           request.replyTo(), new Reply.Refused(RefusalCode.DRAINING, "the daemon has stopped"));
     }

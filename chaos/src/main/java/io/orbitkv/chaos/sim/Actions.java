@@ -154,6 +154,7 @@ final class Actions {
             }
           }
         };
+    call.supersedes = true;
     simulation.send(
         engine.index,
         new Command.Register(

@@ -30,6 +30,9 @@ final class Call implements ReplySink {
   /** It ends a pending query of the same name, also when it is refused itself. */
   boolean replaces;
 
+  /** It ends its predecessor and then waits for it, when a stop of the daemon can refuse it. */
+  boolean supersedes;
+
   /** The session (and the lease) are surely good: what is stale may not be the answer. */
   boolean mustWork;
 

@@ -368,7 +368,8 @@ final class Simulation implements AutoCloseable {
   }
 
   private void refused(Call call, Reply.Refused refused) {
-    if (call.cycle == cycles && call.changes > (call.replaces ? 1 : 0)) {
+    boolean stopped = call.supersedes && refused.code() == RefusalCode.DRAINING;
+    if (call.cycle == cycles && !stopped && call.changes > (call.replaces ? 1 : 0)) {
       throw new Violation(
           Rule.REFUSAL_CHANGES,
           "%s added %d facts and was refused: %s"

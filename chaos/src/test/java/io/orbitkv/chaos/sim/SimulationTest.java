@@ -22,11 +22,12 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class SimulationTest {
   private static final int STEPS = 300;
+  private static final long FIRST_SEED = 3_372_186_600L;
   private static final int SEEDS_TO_FIND = 1_500;
 
   @Test
   void shouldHoldEveryRule() {
-    long first = Long.getLong("orbitkv.test.seed", System.nanoTime() & 0xffff_ffffL);
+    long first = Long.getLong("orbitkv.test.seed", FIRST_SEED);
     long begun = System.nanoTime();
     long until = begun + Long.getLong("orbitkv.sim.seconds", 60) * 1_000_000_000L;
     long seed = first;
