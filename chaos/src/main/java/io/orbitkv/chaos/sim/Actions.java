@@ -324,15 +324,7 @@ final class Actions {
     simulation.send(
         engine.index,
         new Command.Query(
-            session.id,
-            request,
-            start,
-            limit,
-            groups,
-            as,
-            waitMillis,
-            call.replaces,
-            call),
+            session.id, request, start, limit, groups, as, waitMillis, call.replaces, call),
         call);
   }
 
