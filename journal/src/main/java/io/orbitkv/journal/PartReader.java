@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 
 /**
  * Reads one part's file with plain reads: it maps nothing, locks nothing and writes nothing, so a
@@ -44,6 +45,8 @@ final class PartReader implements Closeable {
 
   /** How much is read to see whether something was appended. */
   private static final int POLL_BYTES = 4096;
+
+  private static final byte[] ZEROS = new byte[WINDOW_BYTES];
 
   private static final VarHandle INTS =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -149,6 +152,7 @@ final class PartReader implements Closeable {
     for (long candidate = align(at) + 4; load(candidate, 8); candidate += 4) {
       int i = index(candidate);
       if ((long) LONGS.get(window, i) == 0) {
+        candidate += (zeros(i) & ~3) - 4; // The loop adds the 4 again.
         continue;
       }
       int header = (int) INTS.get(window, i);
@@ -189,13 +193,14 @@ final class PartReader implements Closeable {
   long bytesBehind() throws IOException {
     long last = at;
     for (long from = at; load(from, 1); ) {
-      int available = (int) (windowStart + windowBytes - from);
       int i = index(from);
-      for (int k = available - 1; k >= 0; k--) {
-        if (window[i + k] != 0) {
-          last = from + k + 1;
-          break;
+      int available = Math.min(windowBytes - i, ZEROS.length);
+      if (zeros(i) < available) {
+        int k = available - 1;
+        while (window[i + k] == 0) {
+          k--;
         }
+        last = from + k + 1;
       }
       from += available;
     }
@@ -210,6 +215,16 @@ final class PartReader implements Closeable {
   private Step damaged(String reason) {
     damage = reason;
     return Step.DAMAGED;
+  }
+
+  /**
+   * How many zeros follow an index of the window, as far as {@link #ZEROS} reaches. A part is
+   * reserved whole, so that most of what is looked through behind an end is zeros.
+   */
+  private int zeros(int from) {
+    int most = Math.min(windowBytes - from, ZEROS.length);
+    int count = Arrays.mismatch(window, from, from + most, ZEROS, 0, most);
+    return count < 0 ? most : count;
   }
 
   private int index(long offset) {

@@ -30,7 +30,10 @@ final class Call implements ReplySink {
   /** It ends a pending query of the same name, also when it is refused itself. */
   boolean replaces;
 
-  /** It ends its predecessor and then waits for it, when a stop of the daemon can refuse it. */
+  /**
+   * It may end its predecessor and wait for it, so that a stop of the daemon behind it refuses it
+   * after that. Not what is handled when the daemon already stops.
+   */
   boolean supersedes;
 
   /** The session (and the lease) are surely good: what is stale may not be the answer. */

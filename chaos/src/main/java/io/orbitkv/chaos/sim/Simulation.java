@@ -313,6 +313,7 @@ final class Simulation implements AutoCloseable {
       call.mustWork = sessionGood(session);
       call.mustFail = session.ended || session.epoch != log.model().epoch();
     }
+    call.supersedes &= !stopping;
     call.whenHandled.run();
     int before = log.changes();
     consumer.accept(planted.command(command, log.model(), session));
