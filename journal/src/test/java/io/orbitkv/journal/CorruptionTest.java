@@ -121,6 +121,24 @@ class CorruptionTest {
   }
 
   @Test
+  void shouldFindARecordFarBehindZeros() throws Exception {
+    byte[] whole = Files.readAllBytes(facts(3));
+    int end = used(whole);
+    int cut = recordStart(whole, end, 2);
+    int last = recordStart(whole, end, 1);
+    for (int zeros :
+        new int[] {8, 12, 4096, (256 << 10) - 4, 256 << 10, (256 << 10) + 4, 3 << 20}) {
+      byte[] torn = new byte[cut + zeros + end - last];
+      System.arraycopy(whole, 0, torn, 0, cut);
+      System.arraycopy(whole, last, torn, cut + zeros, end - last);
+      Files.write(facts(3), torn);
+      TestJournals.Reading reading = check(zeros + " zeros");
+      assertEquals(3 * FACTS - 1, reading.facts().size(), zeros + " zeros");
+      assertEquals(1, reading.corruptions().size(), zeros + " zeros");
+    }
+  }
+
+  @Test
   void shouldNoticeOverwrittenStretches() throws Exception {
     long seed = Long.getLong("orbitkv.seed", 43);
     Random random = new Random(seed);
