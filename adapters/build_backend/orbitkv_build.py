@@ -60,7 +60,7 @@ def _entry_points(project: Mapping[str, Any]) -> str:
 def _sources() -> Iterable[Path]:
     """The package's files, in a fixed order."""
     found = (ROOT / "src").rglob("*")
-    return sorted(path for path in found if path.suffix == ".py" or path.name == "py.typed")
+    return sorted(path for path in found if path.suffix in (".py", ".ptx") or path.name == "py.typed")
 
 
 def _dist_info(project: Mapping[str, Any]) -> dict[str, bytes]:

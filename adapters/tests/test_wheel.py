@@ -65,7 +65,7 @@ class WheelTest(unittest.TestCase):
         with zipfile.ZipFile(self.folder / name) as archive:
             packed = {path for path in archive.namelist() if ".dist-info/" not in path}
         sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.py")}
-        self.assertEqual(sources | {"orbitkv/py.typed"}, packed)
+        self.assertEqual(sources | {"orbitkv/py.typed", "orbitkv/cuda/pages.ptx"}, packed)
 
     def test_the_same_sources_give_the_same_bytes(self) -> None:
         first = (self.folder / self.backend.build_wheel(str(self.folder))).read_bytes()

@@ -1,0 +1,1 @@
+"""Pages on a GPU: the engine's side of staged copies, by the driver's library alone."""
