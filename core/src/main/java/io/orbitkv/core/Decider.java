@@ -157,6 +157,7 @@ final class Decider {
       case UnsealedBlocks blocks -> evictions.unsealedDue(blocks);
       case WaitingRegistration waits -> registrations.expire(waits);
       case TierWatch _ -> Objects.requireNonNull(tier).watchDue();
+      case TierRetry _ -> Objects.requireNonNull(tier).retryDue();
     }
   }
 

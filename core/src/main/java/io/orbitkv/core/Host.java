@@ -258,7 +258,7 @@ final class Host {
   void leaves(int slot) {
     policy.removed(slot);
     if (tier != null) {
-      tier.policy.removed(slot);
+      tier.forget(slot, allocatedBytes(slot));
     }
   }
 

@@ -67,13 +67,14 @@ public sealed interface Inspection {
    *
    * @param capacityBytes that extents can have
    * @param extents in use, those of writes under way among them
-   * @param copiedBlocks blocks that have a copy
+   * @param copiedBlocks blocks that have a copy or are about to get one
    * @param onlyBlocks blocks that are nowhere else, those on the way back among them
    * @param queuedBytes on their way to the disk
    * @param loadingBytes on their way back
    * @param tasks submitted and not ended
-   * @param skippedBlocks that were not admitted since the start, because the queue was full or the
-   *     disk ill
+   * @param backlogBlocks admitted, and waiting for room in the queue
+   * @param asideBlocks that wait until the disk takes writes again
+   * @param skippedBlocks that were to be written and left before they were, since the start
    * @param refusedLoads reads that were not begun since the start, for want of memory or because
    *     the disk hung
    * @param problems for people
@@ -88,6 +89,9 @@ public sealed interface Inspection {
       long queuedBytes,
       long loadingBytes,
       int tasks,
+      int backlogBlocks,
+      long backlogBytes,
+      int asideBlocks,
       long skippedBlocks,
       long refusedLoads,
       long readErrors,

@@ -1,6 +1,7 @@
 package io.orbitkv.core;
 
 import io.orbitkv.core.eviction.EvictionPolicy;
+import io.orbitkv.core.eviction.SlotList;
 import io.orbitkv.core.ssd.SsdExtents;
 import io.orbitkv.core.ssd.SsdReport;
 import io.orbitkv.core.ssd.SsdSettings;
@@ -41,6 +42,17 @@ final class LiveTier {
 
   long loadingBytes;
 
+  /**
+   * Blocks that are admitted and whose write has not begun, in order. They stand in the tier's
+   * order of use.
+   */
+  final SlotList backlog = new SlotList();
+
+  /** Blocks that could not be admitted, in order; they are offered again by {@link #retry}. */
+  final SlotList aside = new SlotList();
+
+  final TierRetry retry = new TierRetry();
+
   /** What keeps writes from being begun, null if nothing does. */
   @Nullable TierTrouble writeTrouble;
 
@@ -50,12 +62,14 @@ final class LiveTier {
   int writeFailuresInARow;
   boolean hanging;
 
-  // Since the epoch began; for operators.
+  // Since the epoch began; for operators. Skipped blocks were to be written and left DRAM, or the
+  // tier's order of use, before they were.
   long skippedBlocks;
   long refusedLoads;
   long writeErrors;
   long readErrors;
 
+  private long backlogBytes;
   private final LongHashSet writing = new LongHashSet();
   private final Long2LongCounterMap held = new Long2LongCounterMap(0);
 
@@ -93,6 +107,46 @@ final class LiveTier {
   int heldBlocks() {
     return held.size();
   }
+
+  // ---- blocks that wait for their write
+
+  /** Bytes on SSD that are set aside for the backlog. */
+  long backlogBytes() {
+    return backlogBytes;
+  }
+
+  /**
+   * The block waits for its turn.
+   *
+   * @param bytes allocated bytes of its slices, the same until it leaves
+   */
+  void enterBacklog(int slot, long bytes) {
+    backlog.addLast(slot);
+    backlogBytes += bytes;
+  }
+
+  /** The block's turn had come too early: it waits on, before the others. */
+  void returnToBacklog(int slot, long bytes) {
+    backlog.addFirst(slot);
+    backlogBytes += bytes;
+  }
+
+  /** The block waits no more, for whatever reason; false if it did not wait. */
+  boolean leaveBacklog(int slot, long bytes) {
+    boolean waited = backlog.remove(slot);
+    backlogBytes -= waited ? bytes : 0;
+    return waited;
+  }
+
+  /** The block leaves the host. */
+  void forget(int slot, long bytes) {
+    policy.removed(slot);
+    if (leaveBacklog(slot, bytes) || aside.remove(slot)) {
+      skippedBlocks++;
+    }
+  }
+
+  // ---- blocks that are read by the disk
 
   void beginWrite(long blockId, SsdTask.Slice[] slices) {
     writing.add(blockId);

@@ -18,13 +18,16 @@ final class TierDecisions {
   private final LiveTier tier;
   private final TierHealth health;
   private final TierWrites writes;
+  private final TierAdmission admission;
   final TierLoads loads;
 
   TierDecisions(Host host, LiveTier tier, EvictionDecisions evictions, TicketBook tickets) {
     this.host = host;
     this.tier = tier;
     this.health = new TierHealth(host, tier);
-    this.writes = new TierWrites(host, tier, health, tickets);
+    TierRoom room = new TierRoom(host, tier, tickets);
+    this.writes = new TierWrites(host, tier, health, room);
+    this.admission = new TierAdmission(host, tier, health, room, writes);
     this.loads = new TierLoads(host, tier, health, evictions, tickets);
   }
 
@@ -79,20 +82,20 @@ final class TierDecisions {
   /** Blocks were sealed, in request order. */
   void sealed(IntArrayList slots, long forSessionId, String forRequest) {
     if (tier.settings.admission() == SsdAdmission.ALL && !slots.isEmpty()) {
-      writes.admit(slots, forSessionId, forRequest);
+      admission.admit(slots, forSessionId, forRequest);
     }
   }
 
   /** Blocks in DRAM were used, in request order; those that have no copy get another chance. */
   void used(IntArrayList slots, long forSessionId, String forRequest) {
     if (!slots.isEmpty()) {
-      writes.admit(slots, forSessionId, forRequest);
+      admission.admit(slots, forSessionId, forRequest);
     }
   }
 
   /** Whether a block in DRAM has no copy on SSD and gets none right now. */
   boolean lacksCopy(int slot) {
-    return !host.state.onSsd(slot) && !tier.isWriting(host.state.blockId(slot));
+    return admission.lacksCopy(slot);
   }
 
   void ended(SsdTask task) {
@@ -102,6 +105,11 @@ final class TierDecisions {
       writes.ended(task);
     }
     health.progressed();
+    writes.begin(0, "");
+  }
+
+  void retryDue() {
+    admission.retryDue();
   }
 
   void watchDue() {

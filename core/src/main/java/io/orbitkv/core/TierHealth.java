@@ -29,9 +29,26 @@ final class TierHealth {
     return !tier.hanging;
   }
 
-  boolean mayWrite() {
+  /** Whether blocks are admitted. */
+  boolean takesWrites() {
+    return !tier.hanging && tier.writeTrouble == null;
+  }
+
+  /** Whether a write may be begun, be it to see whether the disk is well again. */
+  boolean mayTryWrite() {
     return !tier.hanging
         && (tier.writeTrouble == null || host.clock.monotonicMicros() >= tier.retryAtMicros);
+  }
+
+  /** Blocks wait for a better time to be written. */
+  void tryLater() {
+    if (tier.retry.heapIndex < 0) {
+      host.timers.arm(tier.retry, host.deadline(tier.settings.retryMillis()));
+    }
+  }
+
+  private void tryNow() {
+    host.timers.arm(tier.retry, host.clock.monotonicMicros());
   }
 
   // ---- failures
@@ -54,6 +71,7 @@ final class TierHealth {
         tier.writeTrouble = null;
         tier.report.writes("");
         host.emit(new TierRecovered(over));
+        tryNow();
       }
       return;
     }
@@ -108,6 +126,7 @@ final class TierHealth {
       tier.hanging = false;
       tier.report.hanging("");
       host.emit(new TierRecovered(TierTrouble.HANGS));
+      tryNow();
     }
     if (tier.idle()) {
       host.timers.cancel(watch);

@@ -2,8 +2,6 @@ package io.orbitkv.core;
 
 import io.orbitkv.core.ssd.SsdExtents.Place;
 import io.orbitkv.core.ssd.SsdTask;
-import io.orbitkv.state.HostEvent.SsdEvicted;
-import io.orbitkv.state.HostEvent.SsdEvictionCause;
 import io.orbitkv.state.HostEvent.SsdWritten;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.LongRanges;
@@ -12,115 +10,129 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.IntArrayList;
-import org.agrona.collections.IntHashSet;
 import org.agrona.collections.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies sealed blocks to SSD. A block takes its place there, in the order of use as well, when it
- * is admitted, so that what leaves the tier for it does not depend on how fast the disk is; the
- * fact that it can be found there follows the last byte. Nobody waits for a write: where the queue
- * is full or the disk is ill, the block is not admitted and stays in DRAM for as long as it may.
+ * Writes the blocks of the backlog to SSD, in order. A block is pinned in DRAM from the beginning
+ * of its write to its end, and the bytes so pinned are bounded; the fact that it can be found on
+ * SSD follows the last byte. Nobody waits for a write.
  */
 final class TierWrites {
+  /** The write queue is filled by this share of it at a time, so that writes stay long. */
+  private static final int QUEUE_PARTS = 4;
+
   private final Host host;
   private final LiveTier tier;
   private final TierHealth health;
-  private final TicketBook tickets;
+  private final TierRoom room;
 
-  TierWrites(Host host, LiveTier tier, TierHealth health, TicketBook tickets) {
+  TierWrites(Host host, LiveTier tier, TierHealth health, TierRoom room) {
     this.host = host;
     this.tier = tier;
     this.health = health;
-    this.tickets = tickets;
+    this.room = room;
   }
 
-  /** Admits those of the blocks that are sealed, have no copy and get none right now. */
-  void admit(IntArrayList slots, long forSessionId, String forRequest) {
-    IntArrayList chosen = choose(slots);
-    if (chosen.isEmpty()) {
-      return;
+  /** Begins as many writes as the queue has room for. */
+  void begin(long forSessionId, String forRequest) {
+    while (hasRoom() && beginOne(forSessionId, forRequest)) {}
+  }
+
+  private boolean hasRoom() {
+    if (tier.backlog.isEmpty() || host.draining || !health.mayTryWrite()) {
+      return false;
     }
-    List<SsdTask.Slice[]> columns = new ArrayList<>();
+    if (tier.queuedBytes == 0) {
+      return true;
+    }
+    long roomBytes = tier.settings.writeQueueBytes() - tier.queuedBytes;
+    return tier.writeTrouble == null && roomBytes >= Math.min(tier.backlogBytes(), partBytes());
+  }
+
+  private long partBytes() {
+    return tier.settings.writeQueueBytes() / QUEUE_PARTS;
+  }
+
+  private boolean beginOne(long forSessionId, String forRequest) {
+    IntArrayList slots = next();
+    if (slots.isEmpty()) {
+      return false;
+    }
+    long columns = slots.size() * 2L * Host.BLOCK_COLUMN_BYTES * host.state.slices(slots.getInt(0));
+    if (!host.hasRoom(4, columns)) {
+      health.tryLater();
+      return false;
+    }
+    List<SsdTask.Slice[]> slices = new ArrayList<>();
     LongArrayList ids = new LongArrayList();
-    makeRoom(bytes(chosen) - tier.extents.freeBytes(), forSessionId, forRequest);
-    for (int i = 0; i < chosen.size(); i++) {
-      int slot = chosen.getInt(i);
-      SsdTask.Slice[] slices = place(slot, forSessionId, forRequest);
-      if (slices == null) {
-        tier.skippedBlocks++;
-        continue;
-      }
-      ids.addLong(host.state.blockId(slot));
-      columns.add(slices);
-      tier.policy.entered(slot, host.keyHash(slot));
-    }
-    if (!ids.isEmpty()) {
-      submit(ids.toLongArray(), columns.toArray(new SsdTask.Slice[0][]));
-    }
-  }
-
-  private IntArrayList choose(IntArrayList slots) {
-    IntArrayList chosen = new IntArrayList();
-    if (!health.mayWrite()) {
-      tier.skippedBlocks += slots.size();
-      return chosen;
-    }
-    IntHashSet seen = new IntHashSet();
-    long bytes = tier.queuedBytes;
     for (int i = 0; i < slots.size(); i++) {
       int slot = slots.getInt(i);
-      HostState state = host.state;
-      if (!state.sealed(slot)
-          || state.onSsd(slot)
-          || tier.isWriting(state.blockId(slot))
-          || !seen.add(slot)) {
-        continue;
+      if (!tier.leaveBacklog(slot, host.allocatedBytes(slot))) {
+        continue; // It made room for one before it.
       }
+      SsdTask.Slice[] placed = place(slot, forSessionId, forRequest);
+      if (placed == null) {
+        setAside(slot);
+      } else {
+        ids.addLong(host.state.blockId(slot));
+        slices.add(placed);
+      }
+    }
+    return ids.isEmpty() || submit(ids.toLongArray(), slices.toArray(new SsdTask.Slice[0][]));
+  }
+
+  /** The blocks of the next write: at least one if the queue is empty. */
+  private IntArrayList next() {
+    IntArrayList slots = new IntArrayList();
+    long roomBytes = tier.settings.writeQueueBytes() - tier.queuedBytes;
+    long bytes = 0;
+    for (int slot = tier.backlog.first(); slot >= 0; slot = tier.backlog.next(slot)) {
       bytes += host.allocatedBytes(slot);
-      if (bytes > tier.settings.writeQueueBytes()) {
-        tier.skippedBlocks += slots.size() - i;
+      boolean fits = bytes <= roomBytes && (slots.isEmpty() || bytes <= partBytes());
+      if (!fits && (tier.queuedBytes > 0 || !slots.isEmpty())) {
         break;
       }
-      chosen.addInt(slot);
+      slots.addInt(slot);
+      if (tier.writeTrouble != null) {
+        break;
+      }
     }
-    long columns = chosen.size() * 2L * Host.BLOCK_COLUMN_BYTES * slices(chosen);
-    if (!chosen.isEmpty() && !host.hasRoom(4, columns)) {
-      tier.skippedBlocks += chosen.size();
-      chosen.clear();
-    }
-    return chosen;
+    return slots;
   }
 
-  private int slices(IntArrayList slots) {
-    return slots.isEmpty() ? 0 : host.state.slices(slots.getInt(0));
+  /** The block lost its place; it is offered again later. */
+  private void setAside(int slot) {
+    tier.policy.removed(slot);
+    tier.aside.addLast(slot);
+    health.tryLater();
   }
 
-  private long bytes(IntArrayList slots) {
-    long bytes = 0;
-    for (int i = 0; i < slots.size(); i++) {
-      bytes += host.allocatedBytes(slots.getInt(i));
-    }
-    return bytes;
-  }
-
-  private void submit(long[] ids, SsdTask.Slice[][] slices) {
+  private boolean submit(long[] ids, SsdTask.Slice[][] slices) {
     SsdTask task = new SsdTask(tier.nextTaskId++, false, ids, slices);
+    if (!tier.store.submit(task)) {
+      takeBack(task);
+      return false;
+    }
     for (int block = 0; block < ids.length; block++) {
       tier.beginWrite(ids[block], slices[block]);
     }
     host.blocksInCopy += task.sliceCount();
     tier.running.put(task.id(), new LiveTier.Running(task, host.clock.monotonicMicros()));
-    if (!tier.store.submit(task)) {
-      tier.skippedBlocks += ids.length;
-      end(task);
-      return;
-    }
     health.watch();
+    return true;
   }
 
-  // ---- room
-  // --------------------------------------------------------------------------------------------------------
+  /** The store has as many tasks as it can take: the blocks wait on, before the others. */
+  private void takeBack(SsdTask task) {
+    for (int block = task.blocks() - 1; block >= 0; block--) {
+      int slot = host.state.slotOf(task.blockId(block));
+      for (int slice = 0; slice < task.slices(block); slice++) {
+        free(task.slice(block, slice));
+      }
+      tier.returnToBacklog(slot, host.allocatedBytes(slot));
+    }
+  }
 
   /** Places for every slice of a block, null if there is no room. */
   private SsdTask.Slice @Nullable [] place(int slot, long forSessionId, String forRequest) {
@@ -129,7 +141,8 @@ final class TierWrites {
     for (int slice = 0; slice < slices.length; slice++) {
       int bytes = state.extentBytes(slot, slice);
       Place place = tier.extents.allocate(bytes);
-      while (place == null && makeRoom(bytes, forSessionId, forRequest)) {
+      while (place == null && room.chooseOne()) {
+        room.drop(forSessionId, forRequest);
         place = tier.extents.allocate(bytes);
       }
       if (place == null) {
@@ -148,46 +161,6 @@ final class TierWrites {
               null);
     }
     return slices;
-  }
-
-  /** Drops the copies that were used least lately; false if that frees nothing. */
-  private boolean makeRoom(long neededBytes, long forSessionId, String forRequest) {
-    LongRanges.Builder ids = new LongRanges.Builder();
-    LongArrayList gone = new LongArrayList();
-    long freed = 0;
-    while (freed < neededBytes) {
-      int slot = tier.policy.takeVictim(this::mayGo);
-      if (slot < 0) {
-        break;
-      }
-      freed += copyBytes(slot);
-      ids.add(host.state.blockId(slot));
-      if (!host.state.sealed(slot)) {
-        gone.addLong(host.state.blockId(slot));
-      }
-    }
-    if (ids.size() > 0) {
-      host.emit(new SsdEvicted(ids.build(), SsdEvictionCause.CAPACITY, forSessionId, forRequest));
-      gone.forEachLong(tickets::settled);
-    }
-    return freed > 0;
-  }
-
-  private boolean mayGo(int slot) {
-    return host.state.onSsd(slot)
-        && switch (host.state.blockState(slot)) {
-          case SEALED -> true;
-          case DEMOTED -> !tier.holds(host.state.blockId(slot));
-          case RESERVED, LOADING, EVICTED -> false;
-        };
-  }
-
-  private long copyBytes(int slot) {
-    long bytes = 0;
-    for (int slice = 0; slice < host.state.slices(slot); slice++) {
-      bytes += host.state.extentBytes(slot, slice);
-    }
-    return bytes;
   }
 
   // ---- the end of a write
@@ -229,7 +202,7 @@ final class TierWrites {
           free(task.slice(block, slice));
         }
         if (kept) {
-          tier.policy.removed(slot);
+          setAside(slot);
         }
       }
       tier.endWrite(task.blockId(block));

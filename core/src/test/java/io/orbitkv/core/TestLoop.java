@@ -349,6 +349,11 @@ final class TestLoop {
     }
     if (tier != null) {
       tier.extents.check();
+      long backlogBytes = 0;
+      for (int slot = tier.backlog.first(); slot >= 0; slot = tier.backlog.next(slot)) {
+        backlogBytes += state.sealed(slot) ? loop.decider().host().allocatedBytes(slot) : -1;
+      }
+      assertEquals(backlogBytes, tier.backlogBytes(), "bytes of blocks that wait for the disk");
       if (tier.idle()) {
         assertEquals(state.ssdBytes(), tier.extents.usedBytes(), "bytes on SSD");
         assertEquals(state.ssdExtents(), tier.extents.usedExtents(), "extents on SSD");

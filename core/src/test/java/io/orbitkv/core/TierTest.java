@@ -207,7 +207,59 @@ class TierTest {
     loop.clock.advanceMillis(1_001);
     loop.publishNow(session, "p", keys("c"), 2);
     assertTrue(loop.facts().contains("TierRecovered[trouble=DISK_FULL]"), "said");
+    assertEquals(3, loop.state.ssdExtents(), "those that waited are written too");
+    assertEquals(0, tier(loop).skippedBlocks);
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldTryWithOneBlockWhetherAFullDiskHasRoomAgain() {
+    long session = open();
+    ssd.otherwise = 28;
+    loop.publishNow(session, "p", keys("a"));
+    loop.publishNow(session, "p", keys("bcd"), 1, 2, 3);
+    for (int i = 0; i < 3; i++) {
+      loop.clock.advanceMillis(1_001);
+      loop.step();
+      assertEquals(1, ssd.running.size());
+      assertEquals(1, ssd.running.getFirst().blocks());
+      loop.drain();
+    }
+    assertEquals(4, tier(loop).aside.size());
+    ssd.otherwise = 0;
+    loop.clock.advanceMillis(1_001);
+    loop.step();
+    loop.drain();
+    assertEquals(4, loop.state.ssdExtents());
+    assertEquals(0, tier(loop).aside.size());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldWriteAgainLaterWhatFailedOnce() {
+    long session = open();
+    ssd.results.add(5);
+    loop.publishNow(session, "p", keys("ab"));
     assertEquals(1, loop.state.ssdExtents());
+    loop.clock.advanceMillis(1_001);
+    loop.step();
+    loop.drain();
+    assertEquals(2, loop.state.ssdExtents());
+    assertEquals(0, tier(loop).skippedBlocks);
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldDropNoCopyForBlocksThatAnIllDiskCannotTake() {
+    long session = open();
+    loop.publishNow(session, "p", keys("abcd"));
+    loop.publishNow(session, "p", keys("efgh"), 4, 5, 6, 7);
+    ssd.otherwise = 28;
+    loop.publishNow(session, "p", keys("i"), 8);
+    loop.facts();
+    loop.publishNow(session, "p", keys("jkl"), 9, 10, 11);
+    assertEquals("BlocksDemoted SlicesReserved SlicesPublished", loop.factNames());
+    assertEquals(7, loop.state.ssdExtents(), "one made room for the write that failed");
     loop.checkIdle();
   }
 
@@ -266,14 +318,80 @@ class TierTest {
     reuse.check(new HostState());
   }
 
+  private static LiveTier tier(TestLoop loop) {
+    return Objects.requireNonNull(loop.loop.decider().host().tier);
+  }
+
   @Test
-  void shouldSkipWhatDoesNotFitTheWriteQueue() {
+  void shouldWriteInOrderWhatDoesNotFitTheWriteQueue() {
     TestLoop narrow = loop(new SsdSettings(SsdAdmission.ALL, 2L * 4096, 1 << 20, 100, 1_000));
     long session = narrow.open("engine", buffers);
-    narrow.publishNow(session, "p", keys("abcd"));
-    assertEquals(2, narrow.state.ssdExtents());
-    assertEquals(2, Objects.requireNonNull(narrow.loop.decider().host().tier).skippedBlocks);
+    narrow.publish(session, "p", 0, keys("abcd"));
+    narrow.drainCopies();
+    assertEquals(2 * 4096, tier(narrow).queuedBytes);
+    assertEquals(2, tier(narrow).backlog.size());
+    narrow.finishSsd(0);
+    narrow.finishSsd(0);
+    narrow.facts();
+    narrow.drain();
+    assertEquals(
+        """
+        SsdWritten[blocks=3, files=[0], offsets=[8192], generations=[3]]
+        SsdWritten[blocks=4, files=[1], offsets=[8192], generations=[4]]
+        """,
+        narrow.facts());
+    assertEquals(4, narrow.state.ssdExtents());
+    assertEquals(0, tier(narrow).skippedBlocks);
     narrow.checkIdle();
     narrow.check(new HostState());
+  }
+
+  @Test
+  void shouldCountWhatLeavesMemoryBeforeItsTurn() {
+    TestLoop narrow = loop(new SsdSettings(SsdAdmission.ALL, 4096, 1 << 20, 100, 1_000));
+    long session = narrow.open("engine", buffers);
+    narrow.publish(session, "p", 0, keys("abcd"));
+    narrow.drainCopies();
+    narrow.publish(session, "p", 0, keys("ef"));
+    narrow.drainCopies();
+    assertEquals(2, tier(narrow).skippedBlocks, "b and c: the disk reads a");
+    assertEquals(3, tier(narrow).backlog.size(), "d, e and f");
+    narrow.drain();
+    assertEquals(4, narrow.state.ssdExtents());
+    narrow.checkIdle();
+    narrow.check(new HostState());
+  }
+
+  @Test
+  void shouldLetWhatWaitsLeaveTheTiersOrderOfUse() {
+    TestLoop narrow =
+        TestLoop.withSsd(
+            config(),
+            new SsdSettings(SsdAdmission.ALL, 4096, 1 << 20, 100, 1_000),
+            new FakeSsd(7, 1, 2),
+            new HostState(),
+            new FakeClock());
+    long session = narrow.open("engine", buffers);
+    narrow.publishNow(session, "p", keys("abcd"));
+    assertEquals(2, narrow.state.ssdExtents(), "the tier has room for two");
+    assertEquals(2, tier(narrow).skippedBlocks, "a and b left it for c and d");
+    assertEquals(0, tier(narrow).backlog.size());
+    narrow.checkIdle();
+    narrow.check(new HostState());
+  }
+
+  @Test
+  void shouldWaitForAPlaceAmongTheStoresTasks() {
+    ssd.limit = 1;
+    long session = open();
+    loop.publish(session, "p", 0, keys("a"));
+    loop.publish(session, "p", 0, keys("b"));
+    loop.drainCopies();
+    assertEquals(1, ssd.running.size());
+    assertEquals(1, tier(loop).backlog.size());
+    loop.drain();
+    assertEquals(2, loop.state.ssdExtents());
+    assertEquals(0, tier(loop).skippedBlocks);
+    loop.checkIdle();
   }
 }

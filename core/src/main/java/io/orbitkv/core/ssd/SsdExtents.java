@@ -103,7 +103,11 @@ public final class SsdExtents {
   }
 
   public long freeBytes() {
-    return Arrays.stream(files).mapToLong(ExtentAllocator::freeBytes).sum();
+    long bytes = 0;
+    for (ExtentAllocator file : files) {
+      bytes += file.freeBytes();
+    }
+    return bytes;
   }
 
   public long usedBytes() {

@@ -39,6 +39,9 @@ import org.jspecify.annotations.Nullable;
 final class TraceBench {
   private static final int MIN_POOL_BYTES = 1 << 20;
 
+  /** The disk catches up whenever this share of the pool is new. */
+  private static final int CATCH_UP_PARTS = 4;
+
   /**
    * What playing came to.
    *
@@ -77,7 +80,9 @@ final class TraceBench {
             .put("writtenBlocks", ssd.writtenBlocks())
             .put("writtenBytes", ssd.writtenBytes())
             .put("evictedBlocks", ssd.evictedBlocks())
-            .put("failedBlocks", ssd.failedBlocks());
+            .put("failedBlocks", ssd.failedBlocks())
+            .put("skippedBlocks", ssd.skippedBlocks())
+            .put("writeWaitSeconds", ssd.writeWaitSeconds());
       }
       latency(node.putObject("queryNanos"), totals.queries());
       latency(node.putObject("restoreNanos"), totals.restores());
@@ -94,15 +99,22 @@ final class TraceBench {
     }
   }
 
-  /** Blocks and allocated bytes between DRAM and SSD, as the journal counts them. */
+  /**
+   * Blocks and allocated bytes between DRAM and SSD, as the journal counts them.
+   *
+   * @param skippedBlocks that left memory before they were written
+   * @param writeWaitSeconds for which the engine waited so that the disk could catch up
+   */
   record TierFigures(
       long readBlocks,
       long readBytes,
       long writtenBlocks,
       long writtenBytes,
       long evictedBlocks,
-      long failedBlocks) {
-    static TierFigures of(Totals totals) {
+      long failedBlocks,
+      long skippedBlocks,
+      double writeWaitSeconds) {
+    static TierFigures of(Totals totals, SsdWrites writes) {
       long failed = 0;
       for (LoadFailure reason : LoadFailure.values()) {
         failed += totals.loadsFailed(reason);
@@ -113,7 +125,9 @@ final class TraceBench {
           totals.get(SsdCounter.WRITTEN_BLOCKS),
           totals.get(SsdCounter.WRITTEN_BYTES),
           totals.ssdEvictedBlocks(SsdEvictionCause.CAPACITY),
-          failed);
+          failed,
+          writes.skippedBlocks(),
+          writes.waitedNanos() / 1e9);
     }
   }
 
@@ -164,23 +178,36 @@ final class TraceBench {
                 "--ssd-cache-path",
                 folder.resolve("bench-trace.ssd").toString(),
                 "--ssd-cache-capacity",
-                Long.toString(fileBytes)));
+                Long.toString(fileBytes),
+                "--http-addr",
+                "127.0.0.1:0"));
       }
       PlayTotals totals;
       double seconds;
+      SsdWrites writes = null;
       try (ManagerProcess manager = ManagerProcess.start(dir.path(), flags, List.of());
           Engine engine = Engine.connect(manager.socket(), shape)) {
         TracePlayer player = new TracePlayer(engine, ssdBlocks > 0);
+        writes = ssdBlocks > 0 ? SsdWrites.of(manager) : null;
         long start = System.nanoTime();
         int played = 0;
+        long written = 0;
         for (var request : trace.requests()) {
           player.play(request, "r" + played);
+          long published = player.totals().publishedBlocks();
+          if (writes != null && published - written >= capacityBlocks / CATCH_UP_PARTS) {
+            writes.await();
+            written = published;
+          }
           progress.accept(++played);
+        }
+        if (writes != null) {
+          writes.await();
         }
         seconds = (System.nanoTime() - start) / 1e9;
         totals = player.totals();
       }
-      return check(eviction, totals, fold(dir.path().resolve("journal")), ssdBlocks > 0, seconds);
+      return check(eviction, totals, fold(dir.path().resolve("journal")), writes, seconds);
     }
   }
 
@@ -203,11 +230,16 @@ final class TraceBench {
   }
 
   private static Result check(
-      String eviction, PlayTotals totals, Replay replay, boolean tier, double seconds) {
+      String eviction,
+      PlayTotals totals,
+      Replay replay,
+      @Nullable SsdWrites writes,
+      double seconds) {
     Totals folded = replay.state().totals();
     agree("asked blocks", totals.askedBlocks(), folded.get(Counter.ASKED_BLOCKS));
     agree("hit blocks", totals.hitBlocks(), folded.get(Counter.HIT_BLOCKS));
     agree("published blocks", totals.publishedBlocks(), folded.get(Counter.PUBLISHED_SLICES));
+    agree("restored bytes checked", totals.checkedBytes(), totals.restoredBytes());
     long evictions =
         folded.evictedBlocks(EvictionCause.CAPACITY)
             + folded.evictedBlocks(EvictionCause.ADMISSION);
@@ -216,7 +248,7 @@ final class TraceBench {
         totals,
         evictions,
         replay.state().position(),
-        tier ? TierFigures.of(folded) : null,
+        writes == null ? null : TierFigures.of(folded, writes),
         seconds);
   }
 
@@ -243,6 +275,8 @@ final class TraceBench {
       tier(table, results, "SSD bytes written", t -> "%,d".formatted(t.writtenBytes()));
       tier(table, results, "SSD evictions", t -> "%,d".formatted(t.evictedBlocks()));
       tier(table, results, "SSD blocks failed", t -> "%,d".formatted(t.failedBlocks()));
+      tier(table, results, "SSD blocks skipped", t -> "%,d".formatted(t.skippedBlocks()));
+      tier(table, results, "waited for writes", t -> "%.1f s".formatted(t.writeWaitSeconds()));
       row(table, results, "queries that waited", r -> "%,d".formatted(r.totals().waits()));
     }
     row(table, results, "bytes checked", r -> "%,d".formatted(r.totals().checkedBytes()));

@@ -44,7 +44,10 @@ public enum Setting {
   SSD_ADMISSION(
       Group.SSD, "WHICH", "all", "Blocks that go there: all when sealed, or reuse at a first hit."),
   SSD_WRITE_QUEUE(
-      Group.SSD, "SIZE", "256mb", "Bytes that wait for the disk, above which blocks are skipped."),
+      Group.SSD,
+      "SIZE",
+      "256mb",
+      "Bytes under way to the disk, above which blocks wait their turn."),
   SSD_DEPTH(Group.SSD, "N", "64", "Operations of the disk in flight."),
   SSD_HANG(Group.SSD, "TIME", "2s", "How long the disk may end nothing before it is left alone."),
 

@@ -34,6 +34,9 @@ final class SsdFigures {
         .put("queuedBytes", view.queuedBytes())
         .put("loadingBytes", view.loadingBytes())
         .put("tasks", view.tasks())
+        .put("backlogBlocks", view.backlogBlocks())
+        .put("backlogBytes", view.backlogBytes())
+        .put("asideBlocks", view.asideBlocks())
         .put("skippedBlocks", view.skippedBlocks())
         .put("refusedLoads", view.refusedLoads())
         .put("readErrors", view.readErrors())
@@ -65,11 +68,22 @@ final class SsdFigures {
         "orbitkv_ssd_loading_bytes", GAUGE, "Bytes on their way back.", view.loadingBytes());
     page.single("orbitkv_ssd_tasks", GAUGE, "Reads and writes under way.", view.tasks());
     page.single(
+        "orbitkv_ssd_backlog_blocks",
+        GAUGE,
+        "Blocks that wait for room in the write queue.",
+        view.backlogBlocks());
+    page.single("orbitkv_ssd_backlog_bytes", GAUGE, "Bytes of those blocks.", view.backlogBytes());
+    page.single(
+        "orbitkv_ssd_aside_blocks",
+        GAUGE,
+        "Blocks that wait until the disk takes writes again.",
+        view.asideBlocks());
+    page.single(
         "orbitkv_ssd_healthy", GAUGE, "1 if the tier is well.", view.problems().isEmpty() ? 1 : 0);
     page.single(
         "orbitkv_ssd_skipped_blocks",
         COUNTER,
-        "Blocks not admitted since the start.",
+        "Blocks that left memory before they were written.",
         view.skippedBlocks());
     page.single(
         "orbitkv_ssd_refused_loads",

@@ -38,19 +38,48 @@ class TraceBenchTest {
         TraceFile.read(file, whole ? Integer.MAX_VALUE : 300), whole ? 10_000 : 2_000);
   }
 
-  /** How often two levels hit is held to a model in the loop's own tests, where no disk is slow. */
   @Test
-  void shouldHitMoreThanMemoryAloneWithASecondTier() {
-    Trace trace = Conversations.trace(11, 120);
-    LruModel memory = new LruModel(300);
+  void shouldHitExactlyWhatTwoLevelsHit() {
+    shouldHitWhatTwoLevelsHit(Conversations.trace(11, 120), 300, 1_200);
+  }
+
+  /** The conversation trace, where it lies beside the repository; all of it with --long. */
+  @Test
+  void shouldHitExactlyWhatTwoLevelsHitOnTheConversationTrace() {
+    Path file = ReferenceTraceTest.file();
+    if (!Files.exists(file)) {
+      System.out.println("skipped: no trace at " + file);
+    }
+    assumeTrue(Files.exists(file), "no trace at " + file);
+    boolean whole = Boolean.getBoolean("orbitkv.long");
+    if (!whole) {
+      System.out.println("shortened: 400 requests of the conversation trace, all with --long");
+    }
+    shouldHitWhatTwoLevelsHit(
+        TraceFile.read(file, whole ? Integer.MAX_VALUE : 400),
+        whole ? 5_000 : 700,
+        whole ? 20_000 : 2_800);
+  }
+
+  /**
+   * What is in memory is on SSD as well, or on its way there, and every use moves a block in both
+   * orders. So the two levels hit what one as large as the lower one does.
+   */
+  private static void shouldHitWhatTwoLevelsHit(Trace trace, int poolBlocks, int ssdBlocks) {
+    LruModel memory = new LruModel(poolBlocks);
     memory.play(trace);
-    TraceBench.Result result = TraceBench.play(trace, "lru", 300, 4_096, 1_200, null, _ -> {});
-    long hits = result.totals().hitBlocks();
-    assertTrue(hits > memory.hits(), hits + " hits, memory alone has " + memory.hits());
+    LruModel both = new LruModel(ssdBlocks);
+    both.play(trace);
+    TraceBench.Result result =
+        TraceBench.play(trace, "lru", poolBlocks, 4_096, ssdBlocks, null, _ -> {});
     TraceBench.TierFigures tier = Objects.requireNonNull(result.tier());
-    assertTrue(tier.readBytes() > 0, "the disk was needed");
+    assertEquals(0, tier.skippedBlocks());
     assertEquals(0, tier.failedBlocks());
-    assertEquals(4_096 * hits, result.totals().checkedBytes());
+    assertEquals(0, result.totals().refusedBlocks());
+    assertEquals(both.hits(), result.totals().hitBlocks());
+    assertTrue(both.hits() > memory.hits(), "memory alone hits " + memory.hits());
+    assertTrue(tier.readBlocks() > 0 && tier.readBytes() > 0, "the disk was needed");
+    assertEquals(4_096 * both.hits(), result.totals().checkedBytes());
   }
 
   private static void shouldHitWhatTheModelHits(Trace trace, int capacityBlocks) {

@@ -1,0 +1,4 @@
+package io.orbitkv.core;
+
+/** When blocks that the SSD tier could not take are offered to it again. */
+final class TierRetry extends Timer {}
