@@ -220,7 +220,7 @@ class RawSession:
     def __init__(self, socket_path: str, registration: Registration) -> None:
         self.control = ControlConnection(socket_path)
         expect_not_refused(self.control.hello())
-        fds = [buffer.fd for buffer in registration.buffers]
+        fds = registration.fds
         self.registered: Registered = expect_not_refused(self.control.register(registration.to_json(), fds))
         self.channel = Channel(self.registered)
         self._request_id = 0

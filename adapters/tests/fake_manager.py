@@ -28,6 +28,7 @@ from orbitkv.wire.rings import (
     Status,
     Submission,
 )
+from tests.board_manager import BoardManager
 
 TOTAL, SUBMISSIONS, COMPLETIONS, ENTRIES, ARENA, SLOTS, SLOT_BYTES = 65536 + 4 * 4096, 4096, 20480, 8, 65536, 4, 4096
 
@@ -150,7 +151,12 @@ class FakeSession:
             "epoch": self.epoch,
             "channel": geometry,
         }
-        self.send_frame(FrameType.REGISTERED, header.correlation_id, reply, self._fds)
+        board = self.manager.board
+        if board is not None:
+            reply["board"] = {"bytes": board.size}
+        self.send_frame(
+            FrameType.REGISTERED, header.correlation_id, reply, [*self._fds, *(board.fds if board is not None else ())]
+        )
         self.manager.opened(self)
 
     def _make_channel(self) -> None:
@@ -250,6 +256,8 @@ class FakeManager:
         self.epoch = 7
         self.refuse_registration: dict[str, object] | None = None
         self.answers_health = True
+        self.board: BoardManager | None = None
+        """What registrations of staged pages get."""
         self.registrations: list[Fields] = []
         self.on_submission: Callable[[FakeSession, Submission], None] = answer_pings
         self._sessions: list[FakeSession] = []

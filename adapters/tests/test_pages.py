@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import unittest
 
+from orbitkv.buffers import HostBuffer
+from orbitkv.cuda.api import CudaApi, CudaUnavailable
 from orbitkv.geometry import GeometryError, Plane, planes_of
 from orbitkv.pages import GroupTensors, HostPages, NamedTensor, UnsupportedPages, open_pages
 from tests.tensors import FakeTensor, Memory
@@ -91,11 +93,19 @@ class GeometryTest(unittest.TestCase):
 
 
 class PagesTest(unittest.TestCase):
-    def test_pages_on_a_gpu_are_refused_by_name(self) -> None:
-        for device, name in (("cuda:1", "CUDA_IPC"), ("xpu", "XPU")):
-            tensor = FakeTensor(1 << 20, (BLOCKS, 4, 8), (32, 8, 1), device)
-            with self.assertRaisesRegex(UnsupportedPages, f"on {device[:3]}.*{name} are not supported"):
-                open_pages([GroupTensors(0, BLOCKS, [NamedTensor("model.layers.0", tensor)])])
+    def test_pages_that_cannot_be_served_are_refused_with_the_reason(self) -> None:
+        def no_driver() -> CudaApi:
+            raise CudaUnavailable("NVIDIA's driver is not installed here")
+
+        for devices, reason in (
+            (("xpu",), "on xpu: OrbitKV serves"),
+            (("cuda:0", "cpu"), "on cpu and cuda: OrbitKV serves"),
+            (("cuda:1",), "cannot use: NVIDIA's driver is not installed"),
+        ):
+            tensors = [FakeTensor(1 << 20, (BLOCKS, 4, 8), (32, 8, 1), device) for device in devices]
+            named = [NamedTensor("model.layers.0", tensor) for tensor in tensors]
+            with self.assertRaisesRegex(UnsupportedPages, reason):
+                open_pages([GroupTensors(0, BLOCKS, named)], cuda=no_driver)
 
     def test_memory_of_a_buffer_is_shared_and_other_memory_is_mirrored(self) -> None:
         for shared in (True, False):
@@ -112,6 +122,7 @@ class PagesTest(unittest.TestCase):
                 tensor.write(1, 5, content)
             pages.before_publish(0, [5])
             buffer = pages.buffers[0]
+            assert isinstance(buffer, HostBuffer)
             for layer, content in zip(pages.layers, data, strict=True):
                 got = b"".join(buffer.segment(layer, 5, segment) for segment in range(layer.segment_count))
                 self.assertEqual(content, got)

@@ -37,6 +37,9 @@ class HostBuffer:
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         _open_buffers.add(self)
 
+    def to_json(self) -> dict[str, object]:
+        return {"kind": "HOST", "bytes": self.size_bytes}
+
     def segment(self, layer: Layer, block: int, segment: int = 0) -> memoryview:
         """The bytes of one segment of a layer's block that lies in this buffer."""
         start = layer.offset_of(block, segment)

@@ -17,6 +17,7 @@ from types import TracebackType
 
 from orbitkv.codes import Category
 from orbitkv.results import Cleaned, Health, Limits, Refused, SessionInfo, Sessions, Unregistered
+from orbitkv.staging import BoardHandover
 from orbitkv.wire import WireError
 from orbitkv.wire.frames import HEADER_BYTES, MAX_FDS, FrameType, decode_header, encode_frame
 from orbitkv.wire.jsons import Fields, decode_json, encode_json
@@ -71,6 +72,8 @@ class Registered:
     channel_fd: int
     doorbell_fd: int
     signal_fd: int
+    board: BoardHandover | None = None
+    """Where the registration has staged pages; the receiver owns it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,9 +344,13 @@ def hello_of(fields: Fields) -> Hello:
 
 
 def registered_of(frame: Frame) -> Registered:
-    if len(frame.fds) != 3:
-        raise WireError(f"REGISTERED came with {len(frame.fds)} file descriptors, not 3")
     fields = frame.fields
+    expected = 6 if fields.has("board") else 3
+    if len(frame.fds) != expected:
+        raise WireError(f"REGISTERED came with {len(frame.fds)} file descriptors, not {expected}")
+    board = None
+    if fields.has("board"):
+        board = BoardHandover(fields.object("board").integer("bytes", 1), *frame.fds[3:])
     channel = fields.object("channel")
     channel.integer("layoutVersion", LAYOUT_VERSION, LAYOUT_VERSION)
     geometry = Geometry(
@@ -367,6 +374,7 @@ def registered_of(frame: Frame) -> Registered:
         channel_fd=frame.fds[0],
         doorbell_fd=frame.fds[1],
         signal_fd=frame.fds[2],
+        board=board,
     )
 
 

@@ -125,7 +125,7 @@ class Link:
         """Whether the Manager can no longer touch pages for requests of that former session.
 
         So it is when its process has ended, or when it has registered a successor, which it does only after the
-        predecessor's copies have drained.
+        predecessor's copies have drained; or at once where pages are staged and this session's board was served here.
         """
         with self.lock:
             if self.session is not None and self.session.session_id == session_id:
@@ -136,10 +136,13 @@ class Link:
             return peer_fd >= 0 and bool(select.select([peer_fd], [], [], 0)[0])
 
     def _forget_lost_peers(self) -> None:
-        for peer_fd in self._lost_peers.values():
-            if peer_fd >= 0:
-                os.close(peer_fd)
-        self._lost_peers.clear()
+        for session_id in list(self._lost_peers):
+            self._forget_lost_peer(session_id)
+
+    def _forget_lost_peer(self, session_id: int) -> None:
+        peer_fd = self._lost_peers.pop(session_id)
+        if peer_fd >= 0:
+            os.close(peer_fd)
 
     def wait_connected(self, timeout_seconds: float, after_session_id: int = 0) -> bool:
         """Waits for a session whose id is beyond that one. False when none comes in time or the client has ended."""
@@ -388,6 +391,9 @@ class Link:
                 self._changed.wait(0.1)
             self._changed.notify_all()
             session.close()
+            if session.board is not None:
+                # Staged pages are touched by this process alone, which has just ended that.
+                self._forget_lost_peer(session.session_id)
 
     def _reconnect(self) -> None:
         pause = FIRST_PAUSE_SECONDS
@@ -427,13 +433,14 @@ class Link:
     def _open(self) -> Session | Refused:
         """One attempt: connect, HELLO, REGISTER."""
         fields = self.registration.to_json()
-        fds = [buffer.fd for buffer in self.registration.buffers]
+        fds = self.registration.fds
+        staging = self.registration.staging
         if self._parent is not None:
             parent_session = self._parent.session
             if parent_session is None:
                 raise ConnectionLost("the session to attach to is not registered")
             fields = self.registration.save_json(parent_session.session_id)
-            fds = []
+            fds, staging = [], None
         control = ControlConnection(self.path)
         try:
             hello = control.hello()
@@ -444,7 +451,7 @@ class Link:
             if isinstance(registered, Refused):
                 control.close()
                 return registered
-            return Session(control, hello, registered)
+            return Session(control, hello, registered, staging)
         except BaseException:
             control.close()
             raise

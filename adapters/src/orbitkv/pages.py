@@ -2,7 +2,7 @@
 
 `PageBuffers` is what adapters use; `open_pages` chooses the kind by where the tensors are. HOST serves CPU memory: pages
 that lie in a `HostBuffer` are shared as they are, others are mirrored through one, at the price of a copy by this process.
-CUDA_IPC, pages of a GPU, is not there yet and is refused.
+CUDA_STAGED serves a GPU's (`orbitkv.cuda`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ import ctypes
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orbitkv.buffers import HostBuffer, buffer_with
+from orbitkv.cuda.api import CudaApi, CudaError, CudaUnavailable
+from orbitkv.cuda.ring import RingShape
 from orbitkv.geometry import Plane, TensorLike, device_kind, planes_of
-from orbitkv.registration import Layer
+from orbitkv.registration import Buffer, Layer
+from orbitkv.staging import Staging
 
 MAX_WIRE_LAYERS = 4096
 
@@ -45,7 +48,7 @@ class GroupTensors:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class Entry:
     """One plane and the number it has on the wire. Layers are restored in the order of these numbers."""
 
     wire_layer: int
@@ -60,12 +63,14 @@ class PageBuffers(ABC):
 
     kind: str
 
-    def __init__(self, entries: Sequence[_Entry], layout: str) -> None:
+    def __init__(self, entries: Sequence[Entry], layout: str) -> None:
         self._entries = entries
         self.layout = layout
         """What engines must have in common, beside the dtype, for a page's bytes to mean the same."""
-        self.buffers: Sequence[HostBuffer] = ()
+        self.buffers: Sequence[Buffer] = ()
         self.layers: Sequence[Layer] = ()
+        self.staging: Staging | None = None
+        """What the registration needs beside its buffers, where only this process touches the pages."""
 
     def bytes_per_block(self, group_id: int) -> int:
         return sum(entry.plane.bytes_per_block for entry in self._entries if entry.group_id == group_id)
@@ -91,6 +96,10 @@ class PageBuffers(ABC):
     def before_publish(self, group_id: int, blocks: Sequence[int]) -> None:
         """Makes the bytes of these blocks visible to the Manager; called before PUBLISH."""
 
+    def before_restore(self, group_id: int, blocks: Sequence[int]) -> None:
+        """Called before RESTORE into these blocks is asked for."""
+        del group_id, blocks
+
     @abstractmethod
     def after_restore(self, group_id: int, blocks: Sequence[int]) -> None:
         """Makes restored bytes visible to the engine; called when the restore of these blocks is over and good."""
@@ -105,15 +114,16 @@ class HostPages(PageBuffers):
 
     kind = "HOST"
 
-    def __init__(self, entries: Sequence[_Entry], layout: str) -> None:
+    def __init__(self, entries: Sequence[Entry], layout: str) -> None:
         super().__init__(entries, layout)
         shared = [buffer_with(entry.plane.address, entry.plane.span_bytes) for entry in entries]
         found = [buffer for buffer in shared if buffer is not None]
         self._mirror: HostBuffer | None = None
         if len(found) == len(entries):
-            self.buffers = list(dict.fromkeys(found))
+            distinct = list(dict.fromkeys(found))
+            self.buffers = distinct
             self.layers = [
-                _layer(entry, self.buffers.index(buffer), entry.plane.address - buffer.address, entry.plane)
+                wire_layer(entry, distinct.index(buffer), entry.plane.address - buffer.address, entry.plane)
                 for entry, buffer in zip(entries, found, strict=True)
             ]
         else:
@@ -124,14 +134,14 @@ class HostPages(PageBuffers):
         """False where pages are copied through a buffer of this object's: the engine's own cannot be shared."""
         return self._mirror is None
 
-    def _mirror_all(self, entries: Sequence[_Entry]) -> None:
+    def _mirror_all(self, entries: Sequence[Entry]) -> None:
         total = sum(entry.plane.block_count * entry.plane.bytes_per_block for entry in entries)
         mirror = HostBuffer(total, "orbitkv-mirror")
         layers: list[Layer] = []
         offset = 0
         for entry in entries:
             size = entry.plane.bytes_per_block
-            layers.append(_layer(entry, 0, offset, Plane(0, entry.plane.block_count, size, size)))
+            layers.append(wire_layer(entry, 0, offset, Plane(0, entry.plane.block_count, size, size)))
             offset += entry.plane.block_count * size
         self._mirror, self.buffers, self.layers = mirror, [mirror], layers
 
@@ -162,7 +172,7 @@ class HostPages(PageBuffers):
             self._mirror = None
 
 
-def _layer(entry: _Entry, buffer: int, base_offset: int, plane: Plane) -> Layer:
+def wire_layer(entry: Entry, buffer: int, base_offset: int, plane: Plane) -> Layer:
     return Layer(
         entry.group_id,
         entry.wire_layer,
@@ -182,15 +192,18 @@ def model_layer(name: str, otherwise: int) -> int:
     return int(found.group(1)) if found else otherwise
 
 
-def open_pages(groups: Sequence[GroupTensors]) -> PageBuffers:
-    """Registrable pages of these tensors. UnsupportedPages or GeometryError say why there are none."""
+def open_pages(
+    groups: Sequence[GroupTensors], ring: RingShape | None = None, cuda: Callable[[], CudaApi] | None = None
+) -> PageBuffers:
+    """Registrable pages of these tensors. UnsupportedPages or GeometryError say why there are none.
+
+    `ring` shapes the staging slots of pages on a GPU; `cuda` opens the driver, by default this process's.
+    """
     kinds = {device_kind(named.tensor) for group in groups for named in group.tensors}
-    if kinds - {"cpu"}:
-        kind = sorted(kinds - {"cpu"})[0]
-        name = "CUDA_IPC" if kind == "cuda" else kind.upper()
+    if kinds - {"cpu", "cuda"} or len(kinds) > 1:
         raise UnsupportedPages(
-            f"the engine's pages are on {kind} and buffers of kind {name} are not supported by this version of OrbitKV, "
-            "which serves HOST pages only: run the engine without the OrbitKV connector, or on CPU memory"
+            f"the engine's pages are on {' and '.join(sorted(kinds))}: OrbitKV serves pages that are all on an NVIDIA GPU "
+            "(cuda) or all in host memory (cpu); run this engine without OrbitKV"
         )
     found: list[tuple[int, int, int, str, Plane]] = []
     orders: list[str] = []
@@ -211,8 +224,22 @@ def open_pages(groups: Sequence[GroupTensors]) -> PageBuffers:
         raise UnsupportedPages(f"{len(found)} separate planes of pages, a registration has at most {MAX_WIRE_LAYERS}")
     found.sort(key=lambda entry: entry[:3])
     entries = [
-        _Entry(wire_layer, number, group_id, name, plane)
+        Entry(wire_layer, number, group_id, name, plane)
         for wire_layer, (number, group_id, _, name, plane) in enumerate(found)
     ]
     digest = hashlib.sha256("\n".join(orders).encode()).hexdigest()[:16]
-    return HostPages(entries, f"{orders[0].split('/')[1]}-{digest}"[-64:])
+    layout = f"{orders[0].split('/')[1]}-{digest}"[-64:]
+    return _staged(entries, layout, ring or RingShape(), cuda) if kinds == {"cuda"} else HostPages(entries, layout)
+
+
+def _staged(
+    entries: Sequence[Entry], layout: str, ring: RingShape, cuda: Callable[[], CudaApi] | None
+) -> PageBuffers:
+    # Only processes with pages on a GPU load the driver.
+    from orbitkv.cuda.libcuda import open_library
+    from orbitkv.cuda.pages import StagedPages
+
+    try:
+        return StagedPages(entries, layout, ring, (cuda or open_library)())
+    except (CudaUnavailable, CudaError) as e:
+        raise UnsupportedPages(f"the engine's pages are on a GPU that OrbitKV cannot use: {e}") from e

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from orbitkv.buffers import HostBuffer
+from orbitkv.staging import Staging
 
 LOAD, SAVE, QUERY = "LOAD", "SAVE", "QUERY"
+
+
+class Buffer(Protocol):
+    """Memory that layers lie in."""
+
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def fd(self) -> int | None:
+        """What goes with REGISTER, where the Manager maps the memory."""
+        ...
+
+    def to_json(self) -> dict[str, object]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +164,20 @@ class Registration:
     format: StateFormat
     groups: Sequence[Group]
     layers: Sequence[Layer] = ()
-    buffers: Sequence[HostBuffer] = ()
+    buffers: Sequence[Buffer] = ()
     shard: int = 0
     shard_count: int = 1
     role: str = LOAD
+    staging: Staging | None = None
+    """With buffers of kind CUDA_STAGED."""
+
+    @property
+    def fds(self) -> list[int]:
+        """The descriptors that go with REGISTER."""
+        return [buffer.fd for buffer in self.buffers if buffer.fd is not None]
 
     def to_json(self) -> dict[str, object]:
-        return {
+        fields: dict[str, object] = {
             "instance": self.instance,
             "namespace": self.namespace,
             "format": self.format.to_json(),
@@ -166,9 +185,12 @@ class Registration:
             "shardCount": self.shard_count,
             "role": self.role,
             "groups": [group.to_json() for group in self.groups],
-            "buffers": [{"kind": "HOST", "bytes": buffer.size_bytes} for buffer in self.buffers],
+            "buffers": [buffer.to_json() for buffer in self.buffers],
             "layers": [layer.to_json() for layer in self.layers],
         }
+        if self.staging is not None:
+            fields["staging"] = self.staging.to_json()
+        return fields
 
     def save_json(self, parent_session_id: int) -> dict[str, object]:
         """A SAVE session attached to that LOAD session."""

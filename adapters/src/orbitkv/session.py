@@ -5,6 +5,7 @@ Guarded by its link's lock. Lives until the connection is lost or closed; nothin
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from orbitkv.channel import Channel
 from orbitkv.control import ControlConnection, Hello, Registered
 from orbitkv.pending import Pending, TicketState
 from orbitkv.results import Loading, Ready, Refused, Ticket
+from orbitkv.staging import BoardService, Staging
 from orbitkv.wire import WireError
 from orbitkv.wire.rings import CANCEL_BY_REQUEST, MORE, NO_SLOT, NOTICE, Completion, Op, Status
 
@@ -25,8 +27,16 @@ _NO_PAYLOAD = memoryview(b"")
 
 
 class Session:
-    def __init__(self, control: ControlConnection, hello: Hello, registered: Registered) -> None:
-        self.channel = Channel(registered)
+    def __init__(
+        self, control: ControlConnection, hello: Hello, registered: Registered, staging: Staging | None = None
+    ) -> None:
+        self.board = _serve(registered, staging)
+        try:
+            self.channel = Channel(registered)
+        except BaseException:
+            if self.board is not None:
+                self.board.close()
+            raise
         self.control = control
         self.peer_fd = control.open_peer()
         self.hello = hello
@@ -43,6 +53,8 @@ class Session:
 
     def close(self) -> None:
         self.control.close()
+        if self.board is not None:
+            self.board.close()
         self.channel.close()
 
     @property
@@ -199,6 +211,23 @@ class Session:
                 state.lost = refusal
         self._pending.clear()
         self._awaiting_notice.clear()
+
+
+def _serve(registered: Registered, staging: Staging | None) -> BoardService | None:
+    """Begins to serve the board where pages are staged. Closes every descriptor where that cannot be."""
+    board = registered.board
+    try:
+        if board is None and staging is None:
+            return None
+        if board is None or staging is None:
+            if board is not None:
+                board.close()
+            raise WireError("REGISTERED brought a board without staged pages, or none with them")
+        return staging.serve(board)
+    except BaseException:
+        for fd in (registered.channel_fd, registered.doorbell_fd, registered.signal_fd):
+            os.close(fd)
+        raise
 
 
 def _no_payload(view: memoryview) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orbitkv.control import ManagerUnavailable, socket_path_of
+from orbitkv.cuda.ring import MIB, RingShape
 
 ASYNC, LAYERWISE = "async", "layerwise"
 _RANGES: dict[str, tuple[int, int]] = {
@@ -17,6 +18,9 @@ _RANGES: dict[str, tuple[int, int]] = {
     "restore_timeout_ms": (10, 600_000),
     "drain_timeout_ms": (100, 3_600_000),
     "max_pending_saves": (1, 128),
+    "staging_slot_mb": (1, 256),
+    "staging_load_slots": (1, 16),
+    "staging_save_slots": (1, 16),
 }
 
 
@@ -48,6 +52,11 @@ class Settings:
     """After this an engine ends itself rather than use pages that a hung Manager may still touch."""
     max_pending_saves: int = 16
     """Publishes under way per worker; what comes beyond is not saved."""
+    staging_slot_mb: int = 16
+    """Pages on a GPU: MiB of a staging slot, a chunk of a copy. Larger where a block needs it."""
+    staging_load_slots: int = 4
+    staging_save_slots: int = 4
+    """Slots for restores and for publishes: GPU memory that each worker takes."""
 
     @staticmethod
     def of(values: Mapping[str, object]) -> Settings:
@@ -68,6 +77,11 @@ class Settings:
         if settings.load_mode not in (ASYNC, LAYERWISE):
             raise BadSetting(f"load_mode is {ASYNC!r} or {LAYERWISE!r}, not {settings.load_mode!r}")
         return settings
+
+    @property
+    def ring(self) -> RingShape:
+        """The staging slots of pages on a GPU."""
+        return RingShape(self.staging_slot_mb * MIB, self.staging_load_slots, self.staging_save_slots)
 
     def socket_path(self) -> str:
         return socket_path_of(self.socket or None)

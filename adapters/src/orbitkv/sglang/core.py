@@ -352,6 +352,8 @@ class LinkerCore:
         for load in loads:
             for groups in load.parts:
                 assert load.lookup is not None
+                for group in groups:
+                    self._pages.before_restore(group.group_id, group.blocks)
                 pending = self._client.start_restore(
                     load.lookup.ready[0].lease,
                     groups,

@@ -69,7 +69,7 @@ class OrbitKVLinker(UnifiedCacheLinker):
             names,
             getattr(params, "sliding_window_size", None),
         )
-        pages = open_pages([pool.tensors for pool in pools])
+        pages = open_pages([pool.tensors for pool in pools], settings.ring)
         groups = [
             Group(
                 pool.tensors.group_id,
@@ -105,6 +105,7 @@ class OrbitKVLinker(UnifiedCacheLinker):
             buffers=pages.buffers,
             shard=rank.index,
             shard_count=rank.size,
+            staging=pages.staging,
         )
         try:
             client = OrbitClient.connect(registration, path)

@@ -98,7 +98,7 @@ class WorkerSide:
 
     def _open(self, groups: Sequence[GroupTensors]) -> None:
         shape = self._shape
-        pages = open_pages(groups)
+        pages = open_pages(groups, self._settings.ring)
         described = tuple(
             Group(
                 group.group_id,
@@ -134,6 +134,7 @@ class WorkerSide:
             pages.buffers,
             shape.tensor_rank,
             shape.shards_per_stage,
+            staging=pages.staging,
         )
         try:
             self._client = OrbitClient.connect(registration, self._path)
@@ -183,12 +184,14 @@ class WorkerSide:
             self._start_load(plan)
 
     def _start_load(self, plan: LoadPlan) -> None:
-        client, _ = self._ready()
+        client, pages = self._ready()
         granted = plan.leases.get(self._shape.pipeline_rank)
         if granted is None:
             self._loads[plan.req_id] = _Load(plan, (), None)
             return
         groups = [RestoreGroup(group_id, first, blocks) for group_id, first, blocks in granted.ranges]
+        for group in groups:
+            pages.before_restore(group.group_id, group.blocks)
         lease = Lease(granted.lease_id, granted.epoch, granted.session_id, granted.life_millis)
         pending = client.start_restore(
             lease,
