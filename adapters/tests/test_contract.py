@@ -16,6 +16,7 @@ from pathlib import Path
 from orbitkv import (
     CancelAnswer,
     Cancelled,
+    Category,
     Cleaned,
     Code,
     Discovered,
@@ -26,7 +27,9 @@ from orbitkv import (
     Miss,
     OrbitClient,
     Pong,
+    Prepared,
     Ready,
+    Refused,
     RegistrationRefused,
     Registration,
     Released,
@@ -320,10 +323,79 @@ class ContractTest(ContractCase):
         self.assertEqual(CancelAnswer(was_open=False), zero.client.cancel(loading.ticket))
         self.assertEqual(0, zero.client.outstanding)
 
+    def test_sameQueryFindsTheTicketAgain(self) -> None:
+        zero, one, keys = self._half_published()
+        first = expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="q"))
+        again = expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="q"))
+        self.assertEqual(first.ticket.ticket_id, again.ticket.ticket_id)
+        one.publish(keys, [0, 1])
+        ready = expect(Ready, zero.client.wait(first, 5))
+        self.assertEqual(ready.lease.lease_id, expect(Ready, zero.client.wait(again, 5)).lease.lease_id)
+        self.assert_refused(Code.TICKET_GONE, zero.client.poll(again.ticket))
+        self.assertEqual(Released(was_open=True), zero.client.release(ready.lease))
+        self.assertEqual(0, zero.client.outstanding)
+
+    def test_otherQueryIsRefusedWhileOneIsPending(self) -> None:
+        zero, _, keys = self._half_published()
+        loading = expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="q"))
+        self.assert_refused(Code.TICKET_PENDING, zero.client.query(0, {0: keys[:1]}, wait=True, request="q"))
+        expect(Miss, zero.client.query(0, {0: keys[:1]}, request="q"))
+        expect(Loading, zero.client.poll(loading.ticket))
+        self.assertEqual(CancelAnswer(was_open=True), zero.client.cancel(loading.ticket))
+        expect(Cancelled, zero.client.wait(loading, 5))
+        expect(Loading, zero.client.query(0, {0: keys[:1]}, wait=True, request="q"))
+
+    def test_pendingTicketsAreBounded(self) -> None:
+        zero, _, keys = self._half_published()
+        waiting = [
+            expect(Loading, zero.client.query(0, {0: keys}, wait=True, request=f"q{i}", ticket_millis=60_000))
+            for i in range(128)
+        ]
+        refused = expect(Refused, zero.client.query(0, {0: keys}, wait=True, request="q128"))
+        self.assertEqual((Category.RESOURCE, Code.TOO_MANY_TICKETS), (refused.category, refused.code))
+        self.assertTrue(refused.remedy)
+        for loading in waiting:
+            self.assertEqual(CancelAnswer(was_open=True), zero.client.cancel(loading.ticket))
+            expect(Cancelled, zero.client.wait(loading, 5))
+        self.assertEqual(0, zero.client.outstanding)
+        expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="q128"))
+
+    def test_prepareOfWhatIsThereAnswersAtOnce(self) -> None:
+        engine = self.engine()
+        engine.publish(self.keys(3), [0, 1, 2])
+        self.assertEqual(Prepared(3 * PAGE_TOKENS, False), engine.client.prepare(0, {0: self.keys(4)}))
+        self.assertEqual(Prepared(0, False), engine.client.prepare(0, {0: keys_of("unknown", 2)}))
+        self.assertEqual(0, engine.client.outstanding)
+
+    def test_prepareWaitsAndLeasesNothing(self) -> None:
+        zero, one, keys = self._half_published()
+        prepare = zero.client.start_prepare(0, {0: keys}, request="q")
+        again = zero.client.start_prepare(0, {0: keys}, request="q")
+        self.assert_refused(Code.DEADLINE, prepare.wait(0.02))
+        loading = expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="q"))
+        one.publish(keys, [0, 1])
+        self.assertEqual(Prepared(2 * PAGE_TOKENS, False), prepare.wait(5))
+        self.assertEqual(Prepared(2 * PAGE_TOKENS, False), again.wait(5))
+        self.assertEqual(Released(was_open=True), zero.client.release(expect(Ready, zero.client.wait(loading, 5)).lease))
+        sessions = expect_not_refused(zero.client.sessions()).sessions
+        self.assertEqual([(0, 0)], [(s.leases, s.tickets) for s in sessions if s.session_id == zero.client.session_id])
+
+    def test_prepareEndsAtItsDeadline(self) -> None:
+        zero, _, keys = self._half_published()
+        self.assertEqual(Prepared(0, True), zero.client.prepare(0, {0: keys}, deadline_millis=100))
+        self.assertEqual(0, zero.client.outstanding)
+
+    def test_cancelStopsAPreparation(self) -> None:
+        zero, _, keys = self._half_published()
+        prepare = zero.client.start_prepare(0, {0: keys})
+        self.assertEqual(CancelAnswer(was_open=True), zero.client.cancel(prepare))
+        expect(Cancelled, prepare.wait(5))
+        self.assertEqual(0, zero.client.outstanding)
+
     def test_newerQueryReplacesTicket(self) -> None:
         zero, one, keys = self._half_published()
         older = expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="same"))
-        newer = expect(Loading, zero.client.query(0, {0: keys}, wait=True, request="same"))
+        newer = expect(Loading, zero.client.query(0, {0: keys[:1]}, wait=True, replace=True, request="same"))
         self.assertEqual("TICKET_REPLACED", expect(Cancelled, zero.client.wait(older, 5)).name)
         one.publish(keys, [0, 1])
         expect(Ready, zero.client.wait(newer, 5))
@@ -475,7 +547,7 @@ class ContractTest(ContractCase):
             (Code.REQUEST_ID, {"request_id": 0}),
             (Code.REQUEST_ID, {"request_id": 1 << 63}),
             (Code.UNKNOWN_OP, {"op": 0}),
-            (Code.UNKNOWN_OP, {"op": 8}),
+            (Code.UNKNOWN_OP, {"op": 9}),
             (Code.UNKNOWN_FLAG, {"flags": 1}),
             (Code.UNKNOWN_FLAG, slotted(Op.QUERY, flags=QUERY_WAIT | QUERY_DISCOVER)),
             (Code.RESERVED_NOT_ZERO, {"reserved": 1}),

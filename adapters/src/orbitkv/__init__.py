@@ -5,7 +5,7 @@ from orbitkv.client import OrbitClient
 from orbitkv.codes import Category, Code
 from orbitkv.control import ConnectionLost, ControlConnection, ManagerUnavailable
 from orbitkv.link import Ended, RegistrationRefused
-from orbitkv.pending import Pending, PendingRestore
+from orbitkv.pending import Pending, PendingPrepare, PendingRestore
 from orbitkv.registration import Group, Layer, ParallelShape, Registration, StateFormat, dense_layers
 from orbitkv.results import (
     CancelAnswer,
@@ -19,6 +19,7 @@ from orbitkv.results import (
     Loading,
     Miss,
     Pong,
+    Prepared,
     Published,
     Ready,
     Refused,
@@ -58,8 +59,10 @@ __all__ = [
     "PackedKeys",
     "ParallelShape",
     "Pending",
+    "PendingPrepare",
     "PendingRestore",
     "Pong",
+    "Prepared",
     "Published",
     "Ready",
     "Refused",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from orbitkv.codes import Category, name_of, remedy_of
+from orbitkv.codes import Category, Code, name_of, remedy_of
 from orbitkv.results import (
     CancelAnswer,
     Cancelled,
@@ -16,6 +16,8 @@ from orbitkv.results import (
     Miss,
     Pong,
     Published,
+    Prepared,
+    PrepareResult,
     PublishResult,
     QueryResult,
     Ready,
@@ -89,7 +91,7 @@ def poll_decoder(ticket: Ticket) -> Callable[[Completion, memoryview, Session], 
     def decode(completion: Completion, payload: memoryview, session: Session) -> QueryResult:
         if completion.status == Status.LOADING:
             return Loading(ticket)
-        session.forget_ticket(ticket.ticket_id)
+        session.forget_ticket(ticket)
         return _answered(completion, payload, session)
 
     return decode
@@ -123,6 +125,16 @@ def notice_result(notice: Completion) -> QueryResult:
     if notice.status == Status.CANCELLED:
         return Cancelled(notice.code)
     return _unsuccessful(notice, memoryview(b""))
+
+
+def prepare_result(completion: Completion, payload: memoryview, session: Session) -> PrepareResult:
+    match completion.status:
+        case Status.OK:
+            return Prepared(completion.value, completion.code == Code.TICKET_EXPIRED)
+        case Status.CANCELLED:
+            return Cancelled(completion.code)
+        case _:
+            return _unsuccessful(completion, payload)
 
 
 def discover_result(completion: Completion, payload: memoryview, session: Session) -> DiscoverResult:

@@ -23,7 +23,7 @@ from orbitkv import answers
 from orbitkv.codes import Code
 from orbitkv.control import DRAIN_SECONDS, cleaned_of, cleanup_json, health_of, sessions_of, socket_path_of
 from orbitkv.link import Ended, Link
-from orbitkv.pending import Pending, PendingRestore
+from orbitkv.pending import Pending, PendingPrepare, PendingRestore
 from orbitkv.registration import Registration
 from orbitkv.results import (
     CancelAnswer,
@@ -35,6 +35,7 @@ from orbitkv.results import (
     Limits,
     Loading,
     Pong,
+    PrepareResult,
     PublishResult,
     QueryResult,
     Refused,
@@ -173,13 +174,15 @@ class OrbitClient:
         limit_token: int = 0,
         request: str = "",
         wait: bool = False,
+        replace: bool = False,
         ticket_millis: int = 0,
         timeout_seconds: float = OPERATION_SECONDS,
     ) -> QueryResult:
         """Asks how far beyond `start_token` the state can be restored; `keys` has every registered group.
 
         With `wait` it may answer Loading, for `wait` on the client to go on with; `ticket_millis` is then how long the
-        Manager may take, 0 for its default.
+        Manager may take, 0 for its default. A pending query of the same request name is found again by one that asks
+        the same; one that asks something else is refused, or with `replace` ends the pending one.
         """
         started = self.start_query(
             start_token,
@@ -187,6 +190,7 @@ class OrbitClient:
             limit_token=limit_token,
             request=request,
             wait=wait,
+            replace=replace,
             ticket_millis=ticket_millis,
             timeout_seconds=timeout_seconds,
         )
@@ -207,6 +211,32 @@ class OrbitClient:
         self._link.submit(pending, rings.QUERY_DISCOVER, 0, 0, write, timeout_seconds)
         return self._finish(pending, timeout_seconds)
 
+    def prepare(
+        self,
+        start_token: int,
+        keys: Mapping[int, Keys],
+        *,
+        limit_token: int = 0,
+        request: str = "",
+        replace: bool = False,
+        deadline_millis: int = 0,
+        timeout_seconds: float = OPERATION_SECONDS,
+    ) -> PrepareResult:
+        """Brings what the request will need into memory, as far as it goes, and leases nothing.
+
+        `deadline_millis` is how long the Manager may take, 0 for its default; nothing is begun after that.
+        """
+        started = self.start_prepare(
+            start_token,
+            keys,
+            limit_token=limit_token,
+            request=request,
+            replace=replace,
+            deadline_millis=deadline_millis,
+            timeout_seconds=timeout_seconds,
+        )
+        return self._finish(started, timeout_seconds)
+
     def wait(self, loading: Loading, timeout_seconds: float) -> QueryResult:
         """Waits for the answer of a query that was Loading. After a DEADLINE it may be called again."""
         deadline = time.monotonic() + timeout_seconds
@@ -215,7 +245,7 @@ class OrbitClient:
         with link.lock:
             refusal = link.stale(ticket.epoch, ticket.session_id)
             session = link.session
-            state = session.ticket(ticket.ticket_id) if session is not None else None
+            state = session.ticket(ticket) if session is not None else None
         if refusal is not None:
             return refusal
         if state is None:
@@ -229,7 +259,7 @@ class OrbitClient:
             return self.poll(ticket, max(deadline - time.monotonic(), 1.0))
         with link.lock:
             if link.session is not None:
-                link.session.forget_ticket(ticket.ticket_id)
+                link.session.forget_ticket(ticket)
         return answers.notice_result(state.notice)
 
     def poll(self, ticket: Ticket, timeout_seconds: float = OPERATION_SECONDS) -> QueryResult:
@@ -337,14 +367,38 @@ class OrbitClient:
         limit_token: int = 0,
         request: str = "",
         wait: bool = False,
+        replace: bool = False,
         ticket_millis: int = 0,
         timeout_seconds: float = OPERATION_SECONDS,
     ) -> Pending[QueryResult]:
+        if replace and not wait:
+            raise ValueError("replace goes with wait=True")
         if not 0 <= ticket_millis < 1 << 32 or (ticket_millis and not wait):
             raise ValueError("ticket_millis is a 32-bit number of milliseconds and goes with wait=True")
         write = _query_writer(start_token, limit_token, request, keys)
         pending: Pending[QueryResult] = Pending(self._link, Op.QUERY, answers.query_result)
-        self._link.submit(pending, rings.QUERY_WAIT if wait else 0, 0, ticket_millis, write, timeout_seconds)
+        flags = (rings.QUERY_WAIT if wait else 0) | (rings.QUERY_REPLACE if replace else 0)
+        self._link.submit(pending, flags, 0, ticket_millis, write, timeout_seconds)
+        return pending
+
+    def start_prepare(
+        self,
+        start_token: int,
+        keys: Mapping[int, Keys],
+        *,
+        limit_token: int = 0,
+        request: str = "",
+        replace: bool = False,
+        deadline_millis: int = 0,
+        timeout_seconds: float = OPERATION_SECONDS,
+    ) -> PendingPrepare:
+        """Asks that what the request will need be brought into memory. `cancel` and `start_cancel` stop it."""
+        if not 0 <= deadline_millis < 1 << 32:
+            raise ValueError("deadline_millis is a 32-bit number of milliseconds")
+        write = _query_writer(start_token, limit_token, request, keys)
+        pending = PendingPrepare(self._link, Op.PREPARE, answers.prepare_result)
+        flags = rings.QUERY_REPLACE if replace else 0
+        self._link.submit(pending, flags, 0, deadline_millis, write, timeout_seconds)
         return pending
 
     def start_publish(

@@ -118,7 +118,7 @@ _REMEDIES: dict[int, str] = {
     Code.RANGE_NOT_LEASED: "restore only ranges of the lease",
     Code.MISALIGNED: "align to the group's pageTokens",
     Code.TOO_MANY_KEYS: "split the request",
-    Code.TICKET_PENDING: "cancel the pending ticket, or query again under its name",
+    Code.TICKET_PENDING: "cancel the pending ticket, or ask with REPLACE",
     Code.POOL_FULL: "retry later, or enlarge the pool",
     Code.BUDGET_GLOBAL: "retry later, or raise the budget",
     Code.BUDGET_INSTANCE: "release leases, or raise the budget",

@@ -61,6 +61,7 @@ class Lookup:
             limit_token=limit_token,
             request=self._name,
             wait=True,
+            replace=True,
             ticket_millis=min(remaining, limits.max_ticket_millis) if limits is not None else remaining,
             timeout_seconds=SUBMIT_SECONDS,
         )

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from orbitkv.codes import Code
-from orbitkv.results import Refused, RestoreResult, Ticket
-from orbitkv.wire.rings import Completion
+from orbitkv.results import PrepareResult, Refused, RestoreResult, Ticket
+from orbitkv.wire.rings import Completion, Status
 
 if TYPE_CHECKING:
     from orbitkv.link import Link
@@ -55,6 +55,18 @@ class Pending(Generic[T]):
     def refuse(self, refusal: Refused) -> None:
         if self.result is None:
             self.result = refusal
+
+
+class PendingPrepare(Pending[PrepareResult]):
+    """A preparation. Answered LOADING it is not done yet: its NOTICE says what it came to."""
+
+    __slots__ = ()
+
+    def settle(self, completion: Completion, payload: memoryview, session: Session) -> None:
+        if completion.status == Status.LOADING:
+            session.await_notice(self, completion)
+        else:
+            super().settle(completion, payload, session)
 
 
 class PendingRestore(Pending[RestoreResult]):

@@ -146,6 +146,15 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything up to `boundary_token` is in memory, and nothing keeps it there. The start token if nothing is."""
+
+    boundary_token: int
+    expired: bool
+    """The deadline came while more was on its way."""
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
     """The source pages may be reused."""
 
@@ -247,6 +256,7 @@ class Cleaned:
 
 
 QueryResult = Ready | Loading | Miss | Cancelled | Refused | Failed
+PrepareResult = Prepared | Cancelled | Refused | Failed
 DiscoverResult = Discovered | Miss | Refused | Failed
 PublishResult = Published | Cancelled | Refused | Failed
 RestoreResult = Restored | Cancelled | Refused | Failed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orbitkv.channel import Channel
 from orbitkv.control import ControlConnection, Hello, Registered
-from orbitkv.pending import Pending, TicketState
+from orbitkv.pending import Pending, PendingPrepare, TicketState
 from orbitkv.results import Loading, Ready, Refused, Ticket
 from orbitkv.staging import BoardService, Staging
 from orbitkv.wire import WireError
@@ -46,7 +46,9 @@ class Session:
         self.max_outstanding = min(hello.limits.max_outstanding, registered.geometry.entries)
         self._pending: dict[int, Pending[Any]] = {}
         self._awaiting_notice: dict[int, TicketState] = {}
+        self._preparing: dict[int, PendingPrepare] = {}
         self._tickets: dict[int, TicketState] = {}
+        """By the request that was answered with the ticket: requests that ask the same share one."""
         self._free_slots = list(range(registered.geometry.slot_count - 1, -1, -1))
         self._generations = [0] * registered.geometry.slot_count
         self._last_request_id = 0
@@ -59,7 +61,7 @@ class Session:
 
     @property
     def outstanding(self) -> int:
-        return len(self._pending) + len(self._awaiting_notice)
+        return len(self._pending) + len(self._awaiting_notice) + len(self._preparing)
 
     def can_submit(self, needs_slot: bool) -> bool:
         return (
@@ -143,14 +145,14 @@ class Session:
 
     def abandon_ticket(self, link: Link, ticket: Ticket) -> None:
         """Nobody waits for the ticket any more: ends it, and gives back the lease that it may have got meanwhile."""
-        state = self._tickets.get(ticket.ticket_id)
+        state = self._tickets.get(ticket.request_id)
         if state is None or state.abandoned_by is not None:
             return
         state.abandoned_by = link
         if state.notice is not None:
             self._fetch_abandoned(state)
         elif self.can_submit(needs_slot=False):
-            self.submit(Pending(link, Op.CANCEL, ignore_answer), 0, ticket.ticket_id)
+            self.submit(Pending(link, Op.CANCEL, ignore_answer), CANCEL_BY_REQUEST, ticket.request_id)
 
     def _fetch_abandoned(self, state: TicketState) -> None:
         """Polls for an answer that nobody wants, to release its lease. Without room the lease expires by itself."""
@@ -158,7 +160,7 @@ class Session:
 
         assert state.notice is not None and state.abandoned_by is not None
         if state.notice.status != Status.READY:
-            self.forget_ticket(state.ticket.ticket_id)
+            self.forget_ticket(state.ticket)
         elif self.can_submit(needs_slot=True):
             poll: Pending[Any] = Pending(state.abandoned_by, Op.POLL, poll_decoder(state.ticket))
             poll.abandoned = True
@@ -181,10 +183,22 @@ class Session:
             oldest = next((key for key, kept in self._tickets.items() if kept.known), None)
             if oldest is not None:
                 del self._tickets[oldest]
-        self._tickets[ticket.ticket_id] = state
+        self._tickets[completion.request_id] = state
         return Loading(ticket)
 
+    def await_notice(self, prepare: PendingPrepare, completion: Completion) -> None:
+        """A preparation's LOADING: its NOTICE follows."""
+        if not completion.flags & MORE or completion.handle == 0:
+            raise WireError("a preparation is LOADING without a ticket or without a NOTICE to follow")
+        self._preparing[completion.request_id] = prepare
+
     def _notice(self, completion: Completion) -> None:
+        prepare = self._preparing.pop(completion.request_id, None)
+        if prepare is not None:
+            if completion.op != Op.PREPARE or completion.slot != NO_SLOT or completion.status == Status.LOADING:
+                raise WireError(f"a NOTICE that does not match preparation {completion.request_id}")
+            prepare.settle(completion, _NO_PAYLOAD, self)
+            return
         state = self._awaiting_notice.pop(completion.request_id, None)
         if state is None or completion.op != Op.QUERY or completion.handle != state.ticket.ticket_id:
             raise WireError(f"a NOTICE of request {completion.request_id}, which waits for none")
@@ -194,22 +208,25 @@ class Session:
         if state.abandoned_by is not None:
             self._fetch_abandoned(state)
 
-    def ticket(self, ticket_id: int) -> TicketState | None:
-        return self._tickets.get(ticket_id)
+    def ticket(self, ticket: Ticket) -> TicketState | None:
+        return self._tickets.get(ticket.request_id)
 
-    def forget_ticket(self, ticket_id: int) -> None:
-        state = self._tickets.get(ticket_id)
+    def forget_ticket(self, ticket: Ticket) -> None:
+        state = self._tickets.get(ticket.request_id)
         if state is not None and state.known:
-            del self._tickets[ticket_id]
+            del self._tickets[ticket.request_id]
 
     def lose_all(self, refusal: Refused) -> None:
         """Ends everything outstanding: the connection is gone."""
         for pending in self._pending.values():
             pending.refuse(refusal)
+        for prepare in self._preparing.values():
+            prepare.refuse(refusal)
         for state in self._tickets.values():
             if not state.known:
                 state.lost = refusal
         self._pending.clear()
+        self._preparing.clear()
         self._awaiting_notice.clear()
 
 

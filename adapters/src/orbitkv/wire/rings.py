@@ -41,6 +41,7 @@ class Op(enum.IntEnum):
     PUBLISH = 5
     RESTORE = 6
     RELEASE = 7
+    PREPARE = 8
 
 
 class Status(enum.IntEnum):
@@ -56,6 +57,7 @@ class Status(enum.IntEnum):
 # Flags of submissions.
 QUERY_WAIT = 1
 QUERY_DISCOVER = 2
+QUERY_REPLACE = 4
 CANCEL_BY_REQUEST = 1
 RESTORE_PROGRESS = 1
 RESTORE_RELEASE = 2

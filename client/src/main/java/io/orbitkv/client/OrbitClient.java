@@ -74,6 +74,36 @@ public final class OrbitClient implements AutoCloseable {
     return query(request, Flags.QUERY_WAIT, ticketMillis);
   }
 
+  /**
+   * The same, and a pending query of the same request name that asks something else ends for this
+   * one; without it such a query is refused.
+   */
+  public QueryResult queryReplacing(QueryRequest request, int ticketMillis) {
+    return query(request, Flags.QUERY_WAIT | Flags.QUERY_REPLACE, ticketMillis);
+  }
+
+  /**
+   * Asks that what the request will need be brought into memory, and leases nothing. What was asked
+   * is best effort, and ends with the deadline or {@link #cancel(PendingPrepare)}.
+   *
+   * @param deadlineMillis how long it may take, 0 for the Manager's default
+   */
+  public Answer<PendingPrepare> prepare(QueryRequest request, int deadlineMillis) {
+    LiveSession session = supervisor.current();
+    Refusal problem = problem(session, request.encodedBytes());
+    if (session == null || problem != null) {
+      return Answer.refused(problem == null ? supervisor.why() : problem);
+    }
+    return Answer.ok(
+        new PendingPrepare(
+            session, submit(session, Op.PREPARE, 0, 0, deadlineMillis, request::encode)));
+  }
+
+  /** Stops a preparation as well as it goes; whether there was something to stop. */
+  public Answer<Boolean> cancel(PendingPrepare prepare) {
+    return cancel(prepare.session(), Flags.CANCEL_BY_REQUEST, prepare.requestId());
+  }
+
   /** Asks what could be restored at present, and leases nothing. */
   public QueryResult discover(QueryRequest request) {
     return query(request, Flags.QUERY_DISCOVER, 0);

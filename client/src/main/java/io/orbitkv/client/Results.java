@@ -48,6 +48,20 @@ final class Results {
     };
   }
 
+  static PrepareResult prepare(Pending pending) {
+    Refusal refusal = refusal(pending);
+    if (refusal != null) {
+      return new PrepareResult.Refused(refusal);
+    }
+    return switch (pending.status) {
+      case OK ->
+          new PrepareResult.Prepared(
+              (int) pending.value, pending.code == RefusalCode.TICKET_EXPIRED.number());
+      case CANCELLED -> new PrepareResult.Cancelled();
+      case READY, LOADING, MISS, REFUSED, FAILED -> new PrepareResult.Refused(unexpected(pending));
+    };
+  }
+
   static PublishResult publish(Pending pending) {
     Refusal refusal = refusal(pending);
     if (refusal != null) {

@@ -90,7 +90,7 @@ public sealed interface Command {
 
   /**
    * The keys of one group's pages, from the page that starts at the query's start token on. Those
-   * of a query that does not wait may be a view, good only while the loop takes the command.
+   * of a query that opens no ticket may be a view, good only while the loop takes the command.
    */
   record GroupKeys(int groupId, Keys keys) {}
 
@@ -101,9 +101,9 @@ public sealed interface Command {
    * @param limitToken no boundary beyond this; 0 for none
    * @param groups keys of every group of the namespace, ascending by group id
    * @param waitMillis how long a ticket may wait, 0 for the configured time
-   * @param replace whether it replaces a pending ticket of the same request name, which then ends
-   *     even if this query is refused; otherwise it finds that ticket when it asks the same, and is
-   *     refused when it does not
+   * @param replace whether it replaces a pending ticket of the same request name and mode, which
+   *     then ends even if this query is refused; otherwise it finds that ticket when it asks the
+   *     same, and is refused when it does not
    */
   record Query(
       long sessionId,
@@ -118,7 +118,7 @@ public sealed interface Command {
       implements SessionRequest {
     @Override
     public Operation operation() {
-      return Operation.QUERY;
+      return mode == QueryMode.PREPARE ? Operation.PREPARE : Operation.QUERY;
     }
   }
 
@@ -129,7 +129,9 @@ public sealed interface Command {
     /** A lease, after waiting for blocks that are on their way. */
     WAIT,
     /** The legal boundaries without a lease: a discovery promises nothing. */
-    DISCOVER
+    DISCOVER,
+    /** What is on its way or on SSD shall be in memory soon; no lease. */
+    PREPARE
   }
 
   /** Asks after a ticket: {@link Reply.Loading}, or, once, what the ticket turned into. */

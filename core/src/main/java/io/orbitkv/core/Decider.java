@@ -214,10 +214,8 @@ final class Decider {
   }
 
   private boolean cancelAnsweredTo(LiveSession session, ReplySink sink) {
-    for (LiveTicket ticket : session.tickets) {
-      if (ticket.query.replyTo().equals(sink)) {
-        return cancel(ticket);
-      }
+    if (tickets.cancelAnsweredTo(session, sink)) {
+      return true;
     }
     for (LivePublish publish : session.publishes) {
       if (publish.replyTo().equals(sink)) {

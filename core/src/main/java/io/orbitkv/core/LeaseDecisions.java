@@ -108,7 +108,7 @@ final class LeaseDecisions {
     host.leases.remove(lease.id);
     lease.session.leases.remove(lease);
     if (lease.ticketId != 0) {
-      lease.session.endedTickets.remove(lease.ticketId);
+      lease.session.forgetEnd(lease.ticketId);
     }
     lease.open = false;
     giveBackIfUnused(lease);

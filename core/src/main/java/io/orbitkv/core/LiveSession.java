@@ -25,7 +25,7 @@ final class LiveSession {
   final Set<LiveTicket> tickets = new LinkedHashSet<>();
 
   /** What the last tickets turned into, oldest first, for whoever polls afterwards. */
-  final LinkedHashMap<Long, Reply> endedTickets = new LinkedHashMap<>();
+  private final LinkedHashMap<Long, Ended> endedTickets = new LinkedHashMap<>();
 
   final Set<LivePublish> publishes = new LinkedHashSet<>();
   final Set<LiveRestore> restores = new LinkedHashSet<>();
@@ -75,11 +75,35 @@ final class LiveSession {
     return buffers == null ? null : buffers.buffers().layout(groupId);
   }
 
-  /** Remembers what a ticket turned into. */
-  void remember(long ticketId, Reply end, int most) {
-    endedTickets.put(ticketId, end);
+  /** What a ticket turned into, and how many still may ask. */
+  private record Ended(Reply end, int asks) {}
+
+  /**
+   * Remembers what a ticket turned into.
+   *
+   * @param asks how often {@link #takeEnd} gives it
+   * @param most remembered tickets, above which the oldest is forgotten
+   */
+  void remember(long ticketId, Reply end, int asks, int most) {
+    endedTickets.put(ticketId, new Ended(end, asks));
     if (endedTickets.size() > most) {
       endedTickets.pollFirstEntry();
     }
+  }
+
+  /** What a ticket turned into, null if that is not remembered. */
+  @Nullable Reply takeEnd(long ticketId) {
+    Ended ended = endedTickets.remove(ticketId);
+    if (ended == null) {
+      return null;
+    }
+    if (ended.asks > 1) {
+      endedTickets.put(ticketId, new Ended(ended.end, ended.asks - 1));
+    }
+    return ended.end;
+  }
+
+  void forgetEnd(long ticketId) {
+    endedTickets.remove(ticketId);
   }
 }

@@ -1,5 +1,8 @@
 package io.orbitkv.core;
 
+import io.orbitkv.core.ssd.SsdTask;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongHashSet;
 
@@ -10,10 +13,14 @@ final class LiveTicket extends Timer {
   final Command.Query query;
   long chargedBytes;
 
-  /** Blocks that stay in DRAM for it; the reads that were begun for it count up. */
-  final LongArrayList held = new LongArrayList();
+  /** Who is told of its end: whoever asked first, and whoever asked the same meanwhile. */
+  final List<ReplySink> askers = new ArrayList<>(1);
 
-  int loads;
+  /** Reads that were begun for it. */
+  final List<SsdTask> reads = new ArrayList<>(1);
+
+  /** Blocks that stay in DRAM for it. */
+  final LongArrayList held = new LongArrayList();
 
   /** Blocks that are neither sealed nor gone; kept by {@link TicketBook}. */
   final LongHashSet awaited = new LongHashSet();
@@ -23,6 +30,7 @@ final class LiveTicket extends Timer {
     this.session = session;
     this.query = query;
     this.chargedBytes = chargedBytes;
+    askers.add(query.replyTo());
   }
 
   /** Whether a query asks the same thing, so that it finds this ticket. */

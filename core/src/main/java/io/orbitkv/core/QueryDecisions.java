@@ -96,7 +96,7 @@ final class QueryDecisions {
   /** Which blocks the query may have if they are not in DRAM yet. */
   Reach furthest(Query query) {
     return switch (query.mode()) {
-      case WAIT -> Reach.COMING;
+      case WAIT, PREPARE -> Reach.COMING;
       case LEASE -> Reach.IN_DRAM;
       case DISCOVER -> tier == null ? Reach.IN_DRAM : Reach.STORED;
     };
@@ -163,6 +163,14 @@ final class QueryDecisions {
         demand.ranges(),
         evidence.foundBlocks(),
         underLease(session.namespace(), evidence, boundaries, demand));
+  }
+
+  /** Tells how much is in memory, and touches it so that it stays for a while. */
+  Reply.Prepared prepared(
+      LiveSession session, Query query, QueryEvidence evidence, long ticketId, boolean expired) {
+    int boundary = evidence.boundaries(Reach.IN_DRAM).last().orElse(query.startToken());
+    touch(session, query, evidence, evidence.demand(boundary));
+    return new Reply.Prepared(ticketId, boundary, expired);
   }
 
   /** Allocated bytes of the session's slices in a demand. */

@@ -61,8 +61,8 @@ public sealed interface Reply {
 
   /**
    * Blocks are on their way. The same sink is called once more when the ticket ends, with {@link
-   * Ready}, {@link Missed}, {@link Cancelled} or {@link Refused}; a sink that found the ticket by
-   * asking again is not.
+   * Ready}, {@link Missed}, {@link Prepared}, {@link Cancelled} or {@link Refused}; so is every
+   * sink that found the ticket by asking the same again.
    *
    * @param waitMillis how long the ticket lives from now
    */
@@ -87,6 +87,16 @@ public sealed interface Reply {
   record Discovered(
       int startToken, List<GroupRange> ranges, int[] foundBlocks, BoundarySet boundaries)
       implements Reply {}
+
+  /**
+   * What could be brought into memory is there, and nothing keeps it there.
+   *
+   * @param ticketId the ticket that ends with it, 0 if nothing had to come
+   * @param boundaryToken the longest legal boundary that is in memory, the start token if there is
+   *     none
+   * @param expired whether the time ran out while more was on its way
+   */
+  record Prepared(long ticketId, int boundaryToken, boolean expired) implements Reply {}
 
   /**
    * The cancel was heard.

@@ -43,6 +43,11 @@ final class TicketBook {
     }
   }
 
+  /** Whether a ticket waits for the block. */
+  boolean isAwaited(long blockId) {
+    return waiting.containsKey(blockId);
+  }
+
   /** The ticket ends or is looked at again: it waits for nothing any more. */
   void forget(LiveTicket ticket) {
     var ids = ticket.awaited.iterator();

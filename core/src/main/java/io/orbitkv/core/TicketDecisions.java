@@ -53,7 +53,7 @@ final class TicketDecisions {
     if (session == null) {
       return;
     }
-    LiveTicket pending = query.mode() == QueryMode.WAIT ? pending(session, query.request()) : null;
+    LiveTicket pending = pending(session, query);
     if (pending != null && !query.replace()) {
       findAgain(pending, query);
       return;
@@ -79,8 +79,15 @@ final class TicketDecisions {
       close(pending, TicketEnd.REPLACED, 0, new Reply.Cancelled(true));
     }
     if (!waits(session, query, evidence)) {
-      host.reply(query.replyTo(), queries.answer(session, query, evidence, 0, false));
+      host.reply(query.replyTo(), answer(session, query, evidence, 0, false));
     }
+  }
+
+  private Reply answer(
+      LiveSession session, Query query, QueryEvidence evidence, long ticketId, boolean expired) {
+    return query.mode() == QueryMode.PREPARE
+        ? queries.prepared(session, query, evidence, ticketId, expired)
+        : queries.answer(session, query, evidence, ticketId, expired);
   }
 
   /** Opens a ticket if more can be had than what is in DRAM; whether the query is answered. */
@@ -90,7 +97,7 @@ final class TicketDecisions {
     }
     Wish wish = wish(evidence, queries.furthest(query));
     if (!mayLoad(wish)) {
-      return false;
+      return query.mode() == QueryMode.PREPARE && refuseToPrepare(query, wish);
     }
     Refused problem = ticketProblem(session, evidence, wish);
     if (problem != null) {
@@ -100,10 +107,22 @@ final class TicketDecisions {
     return open(session, query, evidence, wish);
   }
 
-  private static @Nullable LiveTicket pending(LiveSession session, String request) {
-    if (!request.isEmpty()) {
+  /** Whoever prepares has time to come again; a query is answered with what is in memory. */
+  private boolean refuseToPrepare(Query query, Wish wish) {
+    if (tier == null || tier.loads.isWithinBound(tier.loads.bytes(wish.onSsd))) {
+      return false;
+    }
+    host.refuse(
+        query, RefusalCode.QUEUE_FULL, "as many bytes as allowed are on their way from SSD");
+    return true;
+  }
+
+  /** The session's ticket of the same name that wants the same kind of thing. */
+  private static @Nullable LiveTicket pending(LiveSession session, Query query) {
+    boolean waits = query.mode() == QueryMode.WAIT || query.mode() == QueryMode.PREPARE;
+    if (waits && !query.request().isEmpty()) {
       for (LiveTicket ticket : session.tickets) {
-        if (ticket.query.request().equals(request)) {
+        if (ticket.query.mode() == query.mode() && ticket.query.request().equals(query.request())) {
           return ticket;
         }
       }
@@ -113,6 +132,7 @@ final class TicketDecisions {
 
   private void findAgain(LiveTicket pending, Query query) {
     if (pending.asksTheSame(query)) {
+      pending.askers.add(query.replyTo());
       host.reply(query.replyTo(), loading(pending));
     } else {
       host.refuse(
@@ -257,8 +277,9 @@ final class TicketDecisions {
 
   private void load(LiveTicket ticket, Wish wish, Extent[] extents) {
     if (tier != null && !wish.onSsd.isEmpty()) {
-      ticket.loads++;
-      tier.loads.begin(wish.onSsd, extents, ticket.id, ticket.session.id, ticket.query.request());
+      ticket.reads.add(
+          tier.loads.begin(
+              wish.onSsd, extents, ticket.id, ticket.session.id, ticket.query.request()));
     }
   }
 
@@ -268,7 +289,7 @@ final class TicketDecisions {
       return false;
     }
     Wish wish = wish(evidence, queries.furthest(ticket.query));
-    if (wish.onSsd.size() > 0 && (ticket.loads >= MAX_LOADS || !mayLoad(wish))) {
+    if (wish.onSsd.size() > 0 && (ticket.reads.size() >= MAX_LOADS || !mayLoad(wish))) {
       return false;
     }
     letGo(ticket);
@@ -304,11 +325,15 @@ final class TicketDecisions {
 
   private void finish(LiveTicket ticket, QueryEvidence evidence, boolean expired) {
     giveBackCharge(ticket);
-    Reply answer = queries.answer(ticket.session, ticket.query, evidence, ticket.id, expired);
+    Reply answer = answer(ticket.session, ticket.query, evidence, ticket.id, expired);
     long leaseId = answer instanceof Reply.Ready ready ? ready.leaseId() : 0;
+    boolean ready = leaseId != 0 || (answer instanceof Reply.Prepared && !expired);
     TicketEnd missed = expired ? TicketEnd.EXPIRED : TicketEnd.MISS;
-    close(ticket, leaseId != 0 ? TicketEnd.READY : missed, leaseId, answer);
-    ticket.session.remember(ticket.id, answer, host.config.maxTicketsPerSession());
+    int askers = ticket.askers.size();
+    close(ticket, ready ? TicketEnd.READY : missed, leaseId, answer);
+    if (!(answer instanceof Reply.Prepared)) {
+      ticket.session.remember(ticket.id, answer, askers, host.config.maxTicketsPerSession());
+    }
   }
 
   void poll(Poll poll) {
@@ -321,13 +346,29 @@ final class TicketDecisions {
       host.reply(poll.replyTo(), loading(ticket));
       return;
     }
-    Reply ended = session.endedTickets.remove(poll.ticketId());
+    Reply ended = session.takeEnd(poll.ticketId());
     if (ended == null) {
       host.refuse(
           poll, RefusalCode.TICKET_GONE, "ticket %d is not pending".formatted(poll.ticketId()));
     } else {
       host.reply(poll.replyTo(), ended);
     }
+  }
+
+  /** Cancels what one asker waits for; whether there was such a ticket. */
+  boolean cancelAnsweredTo(LiveSession session, ReplySink sink) {
+    for (LiveTicket ticket : session.tickets) {
+      if (ticket.askers.contains(sink)) {
+        if (ticket.askers.size() == 1) {
+          cancel(ticket);
+        } else {
+          ticket.askers.remove(sink);
+          host.reply(sink, new Reply.Cancelled(false));
+        }
+        return true;
+      }
+    }
+    return false;
   }
 
   void cancel(LiveTicket ticket) {
@@ -346,7 +387,19 @@ final class TicketDecisions {
     ticket.session.tickets.remove(ticket);
     letGo(ticket);
     giveBackCharge(ticket);
-    host.reply(ticket.query.replyTo(), answer);
+    if (unwanted(ticket, outcome) && tier != null) {
+      ticket.reads.forEach(tier.loads::stop);
+    }
+    ticket.askers.forEach(asker -> host.reply(asker, answer));
+  }
+
+  /** A query that ran out of time may come again, and then finds what was read meanwhile. */
+  private static boolean unwanted(LiveTicket ticket, TicketEnd outcome) {
+    return switch (outcome) {
+      case CANCELLED, REPLACED, SESSION_CLOSED -> true;
+      case EXPIRED -> ticket.query.mode() == QueryMode.PREPARE;
+      case READY, MISS, RESTART -> false;
+    };
   }
 
   private void giveBackCharge(LiveTicket ticket) {

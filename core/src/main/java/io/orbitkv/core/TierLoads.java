@@ -47,9 +47,24 @@ final class TierLoads {
 
   /** Whether so many bytes may be read back now, if there is memory for them. */
   boolean mayLoad(long bytes) {
-    boolean may = health.mayRead() && bytes <= tier.settings.maxLoadingBytes() - tier.loadingBytes;
+    boolean may = health.mayRead() && isWithinBound(bytes);
     tier.refusedLoads += may ? 0 : 1;
     return may;
+  }
+
+  /** A load that is larger than the bound by itself runs alone. */
+  boolean isWithinBound(long bytes) {
+    return tier.loadingBytes == 0 || bytes <= tier.settings.maxLoadingBytes() - tier.loadingBytes;
+  }
+
+  /** Does not begin what has not begun of a read, unless somebody else waits for it. */
+  void stop(SsdTask task) {
+    for (int block = 0; block < task.blocks(); block++) {
+      if (tickets.isAwaited(task.blockId(block))) {
+        return;
+      }
+    }
+    task.stop();
   }
 
   /** Allocated bytes of blocks that are on SSD only. */
@@ -111,8 +126,9 @@ final class TierLoads {
    *
    * @param extents what {@link #reserve} gave
    * @param ticketId who wants them first, 0 if nobody waits
+   * @return the read, which goes on until it has ended
    */
-  void begin(
+  SsdTask begin(
       IntArrayList slots, Extent[] extents, long ticketId, long forSessionId, String forRequest) {
     HostState state = host.state;
     LongRanges.Builder ids = new LongRanges.Builder();
@@ -150,6 +166,7 @@ final class TierLoads {
     } else {
       ended(task);
     }
+    return task;
   }
 
   private SsdTask.Slice slice(

@@ -90,7 +90,8 @@ final class FakeSsd implements SsdStore {
     SsdTask task = running.remove(index);
     for (int block = 0; block < task.blocks(); block++) {
       for (int slice = 0; slice < task.slices(block); slice++) {
-        int result = results.isEmpty() ? otherwise : results.poll();
+        int result =
+            task.stopped() ? SsdTask.CANCELLED : results.isEmpty() ? otherwise : results.poll();
         move(task, task.slice(block, slice), result, pool);
         task.ended(block, slice, result, result == SsdTask.CHECKSUM ? 4711 : 0);
       }

@@ -73,8 +73,61 @@ class TicketTest {
     assertEquals(ticket, again.last(Reply.Loading.class).ticketId());
     assertEquals(RefusalCode.TICKET_PENDING, wait("q", "ab").refusal());
     loop.drain();
-    assertEquals(1, again.replies.size());
     assertEquals(1, loop.state.openLeases());
+    Reply.Ready ready = again.last(Reply.Ready.class);
+    assertEquals(ready, loop.send(poll(ticket)).last());
+    assertEquals(ready, loop.send(poll(ticket)).last(), "once for each that asked");
+    assertEquals(RefusalCode.TICKET_GONE, loop.send(poll(ticket)).refusal());
+    loop.release(session, ready.leaseId());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldEndATicketForOneOfThoseThatAsked() {
+    loop.publish(session, "p", 0, keys("a"));
+    TestLoop.Answers one = wait("q", "a");
+    TestLoop.Answers two = wait("q", "a");
+    loop.send(
+        new Command.Cancel(session, "c", new CancelTarget.AnsweredTo(one), new TestLoop.Answers()));
+    assertEquals(new Reply.Cancelled(false), one.last());
+    assertEquals(1, loop.state.openTickets());
+    loop.drain();
+    assertEquals(2, one.replies.size());
+    loop.release(session, two.last(Reply.Ready.class).leaseId());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldPrepareWithoutALease() {
+    loop.publish(session, "p", 0, keys("ab"));
+    TestLoop.Answers prepare = loop.query(session, "q", QueryMode.PREPARE, keys("abc"));
+    long ticket = prepare.last(Reply.Loading.class).ticketId();
+    TestLoop.Answers query = wait("q", "ab");
+    assertTrue(query.last(Reply.Loading.class).ticketId() != ticket, "its own kind");
+    assertTrue(loop.status().budgetUsedBytes() > 0);
+    loop.drain();
+    assertEquals(new Reply.Prepared(ticket, 8, false), prepare.last());
+    assertEquals(RefusalCode.TICKET_GONE, loop.send(poll(ticket)).refusal());
+    loop.release(session, query.last(Reply.Ready.class).leaseId());
+    loop.checkIdle();
+    assertEquals(
+        new Reply.Prepared(0, 8, false),
+        loop.query(session, "q", QueryMode.PREPARE, keys("abc")).last());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldEndAPreparationAtItsDeadlineAndWithItsSession() {
+    loop.publish(session, "p", 0, keys("a"));
+    TestLoop.Answers late = loop.query(session, "q", QueryMode.PREPARE, keys("a"));
+    loop.clock.advanceMillis(1_000);
+    loop.step();
+    assertTrue(late.last(Reply.Prepared.class).expired());
+    TestLoop.Answers gone = loop.query(session, "q", QueryMode.PREPARE, keys("a"));
+    loop.close(session, SessionEnd.DISCONNECTED);
+    assertEquals(new Reply.Cancelled(false), gone.last());
+    loop.drain();
+    loop.checkIdle();
   }
 
   @Test

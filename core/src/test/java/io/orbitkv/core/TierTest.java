@@ -149,6 +149,108 @@ class TierTest {
     loop.checkIdle();
   }
 
+  private TestLoop.Answers prepare(long session, String request, String letters) {
+    return loop.query(session, request, QueryMode.PREPARE, keys(letters));
+  }
+
+  private long withAbcdOnSsdOnly() {
+    long session = open();
+    loop.publishNow(session, "p", keys("abcd"));
+    loop.publishNow(session, "p", keys("efgh"), 4, 5, 6, 7);
+    loop.facts();
+    return session;
+  }
+
+  @Test
+  void shouldPrepareWhatIsOnSsd() {
+    long session = withAbcdOnSsdOnly();
+    TestLoop.Answers prepare = prepare(session, "q", "abcd");
+    long ticket = prepare.last(Reply.Loading.class).ticketId();
+    assertEquals(4L * 4096, loop.status().budgetUsedBytes());
+    loop.drain();
+    assertEquals(new Reply.Prepared(ticket, 16, false), prepare.last());
+    assertEquals(
+        "BlocksDemoted TicketOpened BlocksLoading BlocksLoaded TicketClosed", loop.factNames());
+    loop.checkIdle();
+    long lease = loop.lease(session, "q", keys("abcd")).leaseId();
+    loop.release(session, lease);
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldNotBeginWhatNobodyWantsAnyMore() {
+    long session = withAbcdOnSsdOnly();
+    TestLoop.Answers prepare = prepare(session, "q", "abcd");
+    loop.cancelTicket(session, prepare.last(Reply.Loading.class).ticketId());
+    assertEquals(new Reply.Cancelled(false), prepare.last());
+    assertTrue(ssd.running.getFirst().stopped());
+    assertEquals(0, loop.status().budgetUsedBytes());
+    long reads = ssd.reads;
+    loop.drain();
+    assertEquals(reads, ssd.reads);
+    assertTrue(loop.facts().contains("reason=CANCELLED"), "they stay on SSD");
+    assertEquals(8, loop.state.ssdOnlyBlocks());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldReadOnWhatSomebodyElseWaitsFor() {
+    long session = withAbcdOnSsdOnly();
+    TestLoop.Answers prepare = prepare(session, "q", "abcd");
+    TestLoop.Answers query = loop.query(session, "r", QueryMode.WAIT, keys("b"));
+    query.last(Reply.Loading.class);
+    loop.cancelTicket(session, prepare.last(Reply.Loading.class).ticketId());
+    assertFalse(ssd.running.getFirst().stopped());
+    loop.drain();
+    loop.release(session, query.last(Reply.Ready.class).leaseId());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldReadAgainWhatWasStoppedTooSoon() {
+    long session = withAbcdOnSsdOnly();
+    TestLoop.Answers prepare = prepare(session, "q", "abcd");
+    loop.cancelTicket(session, prepare.last(Reply.Loading.class).ticketId());
+    TestLoop.Answers query = loop.query(session, "r", QueryMode.WAIT, keys("abcd"));
+    query.last(Reply.Loading.class);
+    loop.drain();
+    assertEquals(16, query.last(Reply.Ready.class).boundaryToken());
+    loop.release(session, query.last(Reply.Ready.class).leaseId());
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldStopAPreparationAtItsDeadline() {
+    long session = withAbcdOnSsdOnly();
+    TestLoop.Answers prepare = prepare(session, "q", "abcd");
+    loop.clock.advanceMillis(10_000);
+    loop.step();
+    assertTrue(prepare.last(Reply.Prepared.class).expired());
+    assertTrue(ssd.running.getFirst().stopped());
+    loop.drain();
+    loop.checkIdle();
+  }
+
+  @Test
+  void shouldBoundWhatIsBeingReadBack() {
+    TestLoop narrow = loop(new SsdSettings(SsdAdmission.ALL, 1 << 20, 2L * 4096, 100, 1_000));
+    long session = narrow.open("engine", buffers);
+    narrow.publishNow(session, "p", keys("abcd"));
+    narrow.publishNow(session, "p", keys("efgh"), 4, 5, 6, 7);
+    TestLoop.Answers two = narrow.query(session, "q", QueryMode.PREPARE, keys("ab"));
+    two.last(Reply.Loading.class);
+    TestLoop.Answers third = narrow.query(session, "r", QueryMode.PREPARE, keys("c"));
+    assertEquals(RefusalCode.QUEUE_FULL, third.refusal());
+    narrow.query(session, "s", QueryMode.WAIT, keys("c")).last(Reply.Missed.class);
+    narrow.drain();
+    two.last(Reply.Prepared.class);
+    TestLoop.Answers alone = narrow.query(session, "t", QueryMode.PREPARE, keys("abcd"));
+    narrow.drain();
+    assertEquals(16, alone.last(Reply.Prepared.class).boundaryToken());
+    narrow.checkIdle();
+    narrow.check(new HostState());
+  }
+
   @Test
   void shouldMissWhatCameBackDamaged() {
     long session = open();

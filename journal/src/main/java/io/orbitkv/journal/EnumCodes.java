@@ -99,6 +99,7 @@ final class EnumCodes {
       case RELEASE -> 5;
       case POLL -> 6;
       case CANCEL -> 7;
+      case PREPARE -> 8;
     };
   }
 
@@ -247,6 +248,7 @@ final class EnumCodes {
       case 5 -> HostEvent.Operation.RELEASE;
       case 6 -> HostEvent.Operation.POLL;
       case 7 -> HostEvent.Operation.CANCEL;
+      case 8 -> HostEvent.Operation.PREPARE;
       default -> throw unknown("Operation", code);
     };
   }

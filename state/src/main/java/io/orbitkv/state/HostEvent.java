@@ -331,7 +331,8 @@ public sealed interface HostEvent {
     RESTORE,
     RELEASE,
     POLL,
-    CANCEL
+    CANCEL,
+    PREPARE
   }
 
   enum RefusalCategory {

@@ -149,10 +149,10 @@ final class Reads {
             position, "ticket", event.ticketId(), tickets.remove(event.ticketId()), nextTicketId);
     HostInvariants.session(position, registry, ticket.sessionId()).tickets--;
     digest -= ticket.digestPart();
-    if ((event.outcome() == TicketEnd.READY) != (event.leaseId() != 0)) {
+    if (event.leaseId() != 0 && event.outcome() != TicketEnd.READY) {
       throw HostInvariants.broken(
           position,
-          "ticket %d ended %s with lease %d; a ticket has a lease exactly when it is READY",
+          "ticket %d ended %s with lease %d; only a ticket that is READY has a lease",
           ticket.id(),
           event.outcome(),
           event.leaseId());

@@ -111,7 +111,7 @@ final class DescriptorInput implements AutoCloseable {
   private long handle(Op op) {
     return switch (op) {
       case RESTORE, RELEASE, POLL, CANCEL -> random.nextInt(40);
-      case PING, QUERY, PUBLISH -> 0;
+      case PING, QUERY, PREPARE, PUBLISH -> 0;
     };
   }
 
@@ -124,7 +124,7 @@ final class DescriptorInput implements AutoCloseable {
   private int payload(Op op, MemorySegment into) {
     KeyRun keys = KeyRun.of(randomKeys(1 + random.nextInt(12)), 32);
     return switch (op) {
-      case QUERY ->
+      case QUERY, PREPARE ->
           new QueryRequest(0, 0, "hostile", List.of(new QueryRequest.GroupKeys(0, keys)))
               .encode(into);
       case PUBLISH -> new PublishRequest(0, "hostile", keys, pages(keys.count())).encode(into);

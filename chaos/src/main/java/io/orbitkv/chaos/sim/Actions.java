@@ -437,7 +437,13 @@ final class Actions {
       what = new CancelTarget.AnsweredTo(target);
     }
     Call call = call(() -> session + " cancels " + target.what(), session, checks::cancelTaken);
-    call.whenHandled = () -> target.cancelled = true;
+    call.whenHandled =
+        () -> {
+          target.cancelled = true;
+          if (what instanceof CancelTarget.Ticket(long id)) {
+            checks.ticketCancelled(id, engine);
+          }
+        };
     simulation.send(engine.index, new Command.Cancel(session.id, name("c"), what, call), call);
   }
 

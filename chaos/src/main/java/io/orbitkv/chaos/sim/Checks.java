@@ -207,8 +207,9 @@ final class Checks {
             facts().ticketOpened(loading.ticketId()),
             Rule.TOLD_BEFORE_FACT,
             () -> "ticket " + loading.ticketId() + " is in no fact");
-        asked.session.engine.tickets.add(
-            new SimEngine.Ticket(loading.ticketId(), asked.session, call));
+        SimEngine engine = asked.session.engine;
+        engine.tickets.add(new SimEngine.Ticket(loading.ticketId(), asked.session, call));
+        call.cancelled |= engine.cancelledTickets.contains(loading.ticketId());
       }
       case Reply.Cancelled cancelled ->
           require(
@@ -220,6 +221,14 @@ final class Checks {
               () -> call.what() + " is cancelled by nobody");
       case Reply.Refused _ -> {}
       default -> throw wrongAnswer(call, reply);
+    }
+  }
+
+  /** A ticket is cancelled by its number: for all that found it. */
+  void ticketCancelled(long ticketId, SimEngine engine) {
+    engine.cancelledTickets.add(ticketId);
+    for (SimEngine.Ticket ticket : engine.tickets) {
+      ticket.call().cancelled |= ticket.id() == ticketId;
     }
   }
 
@@ -235,6 +244,12 @@ final class Checks {
   }
 
   private void granted(Asked asked, Reply.Ready ready) {
+    boolean shared =
+        asked.session.engine.deployment.leases.stream()
+            .anyMatch(lease -> lease.id == ready.leaseId() && lease.session == asked.session);
+    if (shared) {
+      return; // It asked the same as another whose ticket it found.
+    }
     FactModel.Lease fact = facts().lease(ready.leaseId());
     if (fact == null) {
       throw new Violation(Rule.TOLD_BEFORE_FACT, "lease " + ready.leaseId() + " is in no fact");

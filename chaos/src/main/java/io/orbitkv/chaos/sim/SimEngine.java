@@ -3,8 +3,10 @@ package io.orbitkv.chaos.sim;
 import io.orbitkv.state.HostEvent.SessionRole;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The engine of one shard of an instance: what it believes to hold, right or wrong. */
@@ -21,6 +23,9 @@ final class SimEngine {
 
   /** Tickets it was told of and the session that asked, oldest first. */
   final List<Ticket> tickets = new ArrayList<>();
+
+  /** Tickets that somebody wanted to end: they end for all that found them. */
+  final Set<Long> cancelledTickets = new HashSet<>();
 
   /** A pending query. */
   record Ticket(long id, SimSession session, Call call) {}

@@ -8,6 +8,9 @@ public final class Flags {
   /** QUERY: tell what could be restored, lease nothing. */
   public static final int QUERY_DISCOVER = 2;
 
+  /** QUERY with WAIT, PREPARE: a pending one of the same request name ends for this one. */
+  public static final int QUERY_REPLACE = 4;
+
   /** CANCEL: the handle is a request id, not a ticket. */
   public static final int CANCEL_BY_REQUEST = 1;
 

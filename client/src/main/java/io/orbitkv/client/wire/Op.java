@@ -5,14 +5,15 @@ import org.jspecify.annotations.Nullable;
 /** What a submission asks for. */
 public enum Op {
   PING(1, 0, false),
-  QUERY(2, Flags.QUERY_WAIT | Flags.QUERY_DISCOVER, true),
+  QUERY(2, Flags.QUERY_WAIT | Flags.QUERY_DISCOVER | Flags.QUERY_REPLACE, true),
   POLL(3, 0, true),
   CANCEL(4, Flags.CANCEL_BY_REQUEST, false),
   PUBLISH(5, 0, true),
   RESTORE(6, Flags.RESTORE_PROGRESS | Flags.RESTORE_RELEASE, true),
-  RELEASE(7, 0, false);
+  RELEASE(7, 0, false),
+  PREPARE(8, Flags.QUERY_REPLACE, true);
 
-  private static final Op[] BY_CODE = new Op[8];
+  private static final Op[] BY_CODE = new Op[9];
 
   static {
     for (Op op : values()) {
@@ -42,8 +43,25 @@ public enum Op {
 
   /** Whether these flags may go with it. */
   public boolean allowsFlags(int flags) {
-    return (flags & ~flagsMask) == 0
-        && !(this == QUERY && flags == (Flags.QUERY_WAIT | Flags.QUERY_DISCOVER));
+    return (flags & ~flagsMask) == 0 && (this != QUERY || isOneMode(flags));
+  }
+
+  /** Waiting and discovering exclude each other, and only what waits can replace. */
+  private static boolean isOneMode(int flags) {
+    return switch (flags) {
+      case 0, Flags.QUERY_WAIT, Flags.QUERY_DISCOVER, Flags.QUERY_WAIT | Flags.QUERY_REPLACE ->
+          true;
+      default -> false;
+    };
+  }
+
+  /** Whether it may be answered LOADING with a notice to follow. */
+  public boolean mayWait(int flags) {
+    return switch (this) {
+      case QUERY -> (flags & Flags.QUERY_WAIT) != 0;
+      case PREPARE -> true;
+      case PING, POLL, CANCEL, PUBLISH, RESTORE, RELEASE -> false;
+    };
   }
 
   /** Whether it takes a slot of the arena. */
@@ -60,7 +78,7 @@ public enum Op {
   public boolean usesHandle() {
     return switch (this) {
       case POLL, CANCEL, RESTORE, RELEASE -> true;
-      case PING, QUERY, PUBLISH -> false;
+      case PING, QUERY, PUBLISH, PREPARE -> false;
     };
   }
 }

@@ -42,7 +42,7 @@ public enum RefusalCode {
   RANGE_NOT_LEASED(141, "restore only ranges of the lease"),
   MISALIGNED(142, "align to the group's pageTokens"),
   TOO_MANY_KEYS(143, "split the request"),
-  TICKET_PENDING(144, "cancel the pending ticket, or query again under its name"),
+  TICKET_PENDING(144, "cancel the pending ticket, or ask with REPLACE"),
   POOL_FULL(200, "retry later, or enlarge the pool"),
   BUDGET_GLOBAL(201, "retry later, or raise the budget"),
   BUDGET_INSTANCE(202, "release leases, or raise the budget"),

@@ -201,7 +201,7 @@ public final class ServerChannel {
     finish(tag);
   }
 
-  /** Answers LOADING to a QUERY with WAIT: its slot goes back, its notice is owed. */
+  /** Answers LOADING to a QUERY with WAIT or a PREPARE: its slot goes back, its notice is owed. */
   public void loading(RequestTag tag, long ticketId) {
     start(tag, Flags.MORE, 0, Status.LOADING);
     completion.setResult(ticketId, 0);
@@ -217,17 +217,27 @@ public final class ServerChannel {
     finish(tag);
   }
 
+  /** Answers OK to a PREPARE; {@code expired} if its time ran out. */
+  public void prepared(RequestTag tag, long boundary, boolean expired) {
+    start(tag, 0, 0, Status.OK);
+    completion.setResult(0, boundary);
+    if (expired) {
+      RefusalCode reason = RefusalCode.TICKET_EXPIRED;
+      completion.setReason(reason.category().code(), reason.number(), 0);
+    }
+    finish(tag);
+  }
+
   /**
-   * Posts the notice that a query answered by {@link #loading} is owed.
+   * Posts the notice that a request answered by {@link #loading} is owed.
    *
-   * @param requestId the query's
-   * @param status READY, MISS, CANCELLED or REFUSED
+   * @param status READY, MISS, CANCELLED or REFUSED; of a PREPARE also OK
    * @param reason why, null if there is nothing to say
    */
   public void notice(
-      long requestId, Status status, long ticketId, @Nullable RefusalCode reason, long boundary) {
+      RequestTag tag, Status status, long ticketId, @Nullable RefusalCode reason, long boundary) {
     completion.set(
-        Op.QUERY.code(), Flags.NOTICE, ChannelLayout.NO_SLOT, 0, requestId, epoch, 0, status);
+        tag.op().code(), Flags.NOTICE, ChannelLayout.NO_SLOT, 0, tag.requestId(), epoch, 0, status);
     completion.setResult(ticketId, boundary);
     if (reason != null) {
       completion.setReason(reason.category().code(), reason.number(), 0);
@@ -288,7 +298,8 @@ public final class ServerChannel {
   }
 
   private boolean mayWait() {
-    return submission.op() == Op.QUERY.code() && (submission.flags() & Flags.QUERY_WAIT) != 0;
+    Op op = Op.of(submission.op());
+    return op != null && op.mayWait(submission.flags());
   }
 
   /** Copies the payload between two looks at the slot's generation. */

@@ -73,8 +73,7 @@ final class SubmissionGate {
     if (!op.usesHandle() && submission.handle() != 0) {
       return true;
     }
-    boolean waits = op == Op.QUERY && (submission.flags() & Flags.QUERY_WAIT) != 0;
-    return !waits && submission.timeoutMillis() != 0;
+    return !op.mayWait(submission.flags()) && submission.timeoutMillis() != 0;
   }
 
   private @Nullable RefusalCode checkSlot(Op op, Submission submission) {

@@ -8,6 +8,7 @@ import io.orbitkv.client.wire.ChannelGeometry;
 import io.orbitkv.client.wire.Decoded;
 import io.orbitkv.client.wire.Flags;
 import io.orbitkv.client.wire.IntRun;
+import io.orbitkv.client.wire.Op;
 import io.orbitkv.client.wire.PayloadLimits;
 import io.orbitkv.client.wire.PublishReply;
 import io.orbitkv.client.wire.PublishRequest;
@@ -40,17 +41,20 @@ final class FakeSession implements AutoCloseable {
   /** A pending query. */
   static final class FakeTicket {
     final long id;
-    final long requestId;
+    final Op op;
+    final List<RequestTag> askers = new ArrayList<>();
     final QueryRequest query;
     final long deadlineNanos;
+    int polls;
     boolean decided;
     @Nullable RefusalCode reason;
     Status status = Status.LOADING;
     @Nullable QueryAnswer answer;
 
-    FakeTicket(long id, long requestId, QueryRequest query, long deadlineNanos) {
+    FakeTicket(long id, RequestTag asker, QueryRequest query, long deadlineNanos) {
       this.id = id;
-      this.requestId = requestId;
+      this.op = asker.op();
+      this.askers.add(asker);
       this.query = query;
       this.deadlineNanos = deadlineNanos;
     }
@@ -132,7 +136,10 @@ final class FakeSession implements AutoCloseable {
       }
       int sealed = manager.cache.boundary(namespace, ticket.query, false);
       boolean waits = manager.cache.boundary(namespace, ticket.query, true) > sealed;
-      if (!waits || now >= ticket.deadlineNanos) {
+      if (ticket.op == Op.PREPARE && (!waits || now >= ticket.deadlineNanos)) {
+        QueryAnswer found = manager.cache.find(namespace, ticket.query, true).answer();
+        decide(ticket, Status.OK, waits ? RefusalCode.TICKET_EXPIRED : null, found);
+      } else if (!waits || now >= ticket.deadlineNanos) {
         QueryAnswer answer = answer(ticket.query, false);
         boolean ready = answer.boundaryToken() > answer.startToken();
         RefusalCode reason = ready || !waits ? null : RefusalCode.TICKET_EXPIRED;
@@ -162,7 +169,7 @@ final class FakeSession implements AutoCloseable {
   private void serve(RequestTag tag, Submission submission, byte[] payload) throws NativeException {
     switch (tag.op()) {
       case PING -> channel.ok(tag, System.nanoTime(), 0);
-      case QUERY -> {
+      case QUERY, PREPARE -> {
         switch (QueryRequest.decode(payload, PayloadLimits.STANDARD)) {
           case Decoded.Bad<QueryRequest>(Refusal refusal) -> channel.refuse(tag, refusal);
           case Decoded.Good<QueryRequest>(QueryRequest query) -> query(tag, submission, query);
@@ -202,13 +209,19 @@ final class FakeSession implements AutoCloseable {
       return;
     }
     boolean discover = (submission.flags() & Flags.QUERY_DISCOVER) != 0;
-    boolean wait = (submission.flags() & Flags.QUERY_WAIT) != 0;
-    if (wait) {
-      int sealed = manager.cache.boundary(namespace, query, false);
+    int sealed = manager.cache.boundary(namespace, query, false);
+    if (tag.op().mayWait(submission.flags())) {
+      if (findAgain(tag, submission, query)) {
+        return;
+      }
       if (manager.cache.boundary(namespace, query, true) > sealed) {
         open(tag, submission, query);
         return;
       }
+    }
+    if (tag.op() == Op.PREPARE) {
+      channel.prepared(tag, sealed, false);
+      return;
     }
     QueryAnswer answer = answer(query, discover);
     if (answer.boundaryToken() > answer.startToken()) {
@@ -218,16 +231,36 @@ final class FakeSession implements AutoCloseable {
     }
   }
 
-  private void open(RequestTag tag, Submission submission, QueryRequest query) {
+  /** Whether a pending ticket of that name decides what becomes of the request. */
+  private boolean findAgain(RequestTag tag, Submission submission, QueryRequest query) {
     for (FakeTicket old : List.copyOf(tickets.values())) {
       boolean sameName = old.query.request().equals(query.request());
-      if (!old.decided && sameName && !query.request().isEmpty()) {
-        decide(old, Status.CANCELLED, RefusalCode.TICKET_REPLACED, null);
+      if (old.decided || old.op != tag.op() || !sameName || query.request().isEmpty()) {
+        continue;
       }
+      if ((submission.flags() & Flags.QUERY_REPLACE) != 0) {
+        decide(old, Status.CANCELLED, RefusalCode.TICKET_REPLACED, null);
+        return false;
+      }
+      if (old.query.equals(query)) {
+        old.askers.add(tag);
+        channel.loading(tag, old.id);
+      } else {
+        channel.refuse(tag, Refusal.of(RefusalCode.TICKET_PENDING, "ticket " + old.id));
+      }
+      return true;
+    }
+    return false;
+  }
+
+  private void open(RequestTag tag, Submission submission, QueryRequest query) {
+    if (openTickets() >= 128) {
+      channel.refuse(tag, Refusal.of(RefusalCode.TOO_MANY_TICKETS, "128 tickets"));
+      return;
     }
     long millis = submission.timeoutMillis() == 0 ? 10_000 : submission.timeoutMillis();
     long deadline = System.nanoTime() + millis * 1_000_000L;
-    FakeTicket ticket = new FakeTicket(manager.nextId(), tag.requestId(), query, deadline);
+    FakeTicket ticket = new FakeTicket(manager.nextId(), tag, query, deadline);
     tickets.put(ticket.id, ticket);
     channel.loading(tag, ticket.id);
   }
@@ -241,8 +274,12 @@ final class FakeSession implements AutoCloseable {
     ticket.status = status;
     ticket.reason = reason;
     ticket.answer = answer;
+    ticket.polls = ticket.askers.size();
     int boundary = answer == null ? 0 : answer.boundaryToken();
-    channel.notice(ticket.requestId, status, ticket.id, reason, boundary);
+    ticket.askers.forEach(asker -> channel.notice(asker, status, ticket.id, reason, boundary));
+    if (ticket.op == Op.PREPARE) {
+      tickets.remove(ticket.id);
+    }
   }
 
   private QueryAnswer answer(QueryRequest query, boolean discover) {
@@ -271,7 +308,9 @@ final class FakeSession implements AutoCloseable {
       channel.stillLoading(tag, ticketId);
       return;
     }
-    tickets.remove(ticketId);
+    if (--ticket.polls == 0) {
+      tickets.remove(ticketId);
+    }
     QueryAnswer answer = ticket.answer;
     if (answer == null) {
       channel.cancelled(tag);
@@ -284,9 +323,12 @@ final class FakeSession implements AutoCloseable {
 
   private void cancel(RequestTag tag, Submission submission) {
     boolean byRequest = (submission.flags() & Flags.CANCEL_BY_REQUEST) != 0;
-    for (FakeTicket ticket : tickets.values()) {
-      long id = byRequest ? ticket.requestId : ticket.id;
-      if (!ticket.decided && id == submission.handle()) {
+    for (FakeTicket ticket : List.copyOf(tickets.values())) {
+      boolean meant =
+          byRequest
+              ? ticket.askers.stream().anyMatch(a -> a.requestId() == submission.handle())
+              : ticket.id == submission.handle();
+      if (!ticket.decided && meant) {
         decide(ticket, Status.CANCELLED, null, null);
         channel.ok(tag, 1, 0);
         return;

@@ -86,12 +86,13 @@ class ServerChannelTest {
     submit(Op.QUERY.code(), Flags.QUERY_WAIT, slot, 8, slots.generation(slot), 0, 500);
     assertEquals(Taken.REQUEST, server.take());
     assertEquals(500, server.submission().timeoutMillis());
-    server.loading(server.tag(), 44);
+    RequestTag tag = server.tag();
+    server.loading(tag, 44);
     assertEquals(1, server.outstanding());
     assertEquals(RingRead.TAKEN, completions.take(completion));
     assertTrue(completion.has(Flags.MORE));
     slots.giveBack(slot);
-    server.notice(requestId, Status.CANCELLED, 44, RefusalCode.TICKET_REPLACED, 0);
+    server.notice(tag, Status.CANCELLED, 44, RefusalCode.TICKET_REPLACED, 0);
     assertEquals(0, server.outstanding());
     assertEquals(RingRead.TAKEN, completions.take(completion));
     assertTrue(completion.has(Flags.NOTICE));
@@ -113,10 +114,14 @@ class ServerChannelTest {
     assertRefused(RefusalCode.REQUEST_ID, s -> set(s, requestId, 1, 0, NO_SLOT, 0, 0, 0, 0, 0));
     assertRefused(RefusalCode.REQUEST_ID, s -> set(s, -1, 1, 0, NO_SLOT, 0, 0, 0, 0, 0));
     assertRefused(RefusalCode.UNKNOWN_OP, s -> set(s, next(), 0, 0, NO_SLOT, 0, 0, 0, 0, 0));
-    assertRefused(RefusalCode.UNKNOWN_OP, s -> set(s, next(), 8, 0, NO_SLOT, 0, 0, 0, 0, 0));
+    assertRefused(RefusalCode.UNKNOWN_OP, s -> set(s, next(), 9, 0, NO_SLOT, 0, 0, 0, 0, 0));
     assertRefused(RefusalCode.UNKNOWN_FLAG, s -> set(s, next(), 1, 1, NO_SLOT, 0, 0, 0, 0, 0));
     assertRefused(
         RefusalCode.UNKNOWN_FLAG, s -> set(s, next(), 2, 3, slot, 8, generation, 0, 0, 0));
+    assertRefused(
+        RefusalCode.UNKNOWN_FLAG, s -> set(s, next(), 2, 4, slot, 8, generation, 0, 0, 0));
+    assertRefused(
+        RefusalCode.UNKNOWN_FLAG, s -> set(s, next(), 8, 1, slot, 8, generation, 0, 0, 0));
     assertRefused(RefusalCode.RESERVED_NOT_ZERO, s -> set(s, next(), 1, 0, NO_SLOT, 8, 0, 0, 0, 0));
     assertRefused(RefusalCode.RESERVED_NOT_ZERO, s -> set(s, next(), 1, 0, NO_SLOT, 0, 1, 0, 0, 0));
     assertRefused(RefusalCode.RESERVED_NOT_ZERO, s -> set(s, next(), 1, 0, NO_SLOT, 0, 0, 1, 0, 0));

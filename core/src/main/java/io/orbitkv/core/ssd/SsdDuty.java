@@ -111,7 +111,12 @@ public final class SsdDuty implements SsdStore {
   private int begin() {
     int begun = 0;
     while (freeCount > 0 && !reads.isEmpty()) {
-      start(reads.removeFirst());
+      SsdOperation read = reads.removeFirst();
+      if (read.of().task.stopped()) {
+        leaveOut(read);
+      } else {
+        start(read);
+      }
       begun++;
     }
     int share = Math.max(1, running.length / (reads.isEmpty() ? 2 : 8));
@@ -121,6 +126,16 @@ public final class SsdDuty implements SsdStore {
       begun++;
     }
     return begun;
+  }
+
+  private void leaveOut(SsdOperation operation) {
+    TaskProgress of = operation.of();
+    for (int at = operation.from(); at < operation.to(); at++) {
+      if (of.pieceEnded(at, SsdTask.CANCELLED)) {
+        of.ended(at, of.failure(at), 0);
+      }
+    }
+    reportIfEnded(of);
   }
 
   private void start(SsdOperation operation) {
@@ -168,6 +183,10 @@ public final class SsdDuty implements SsdStore {
         sliceEnded(of, at);
       }
     }
+    reportIfEnded(of);
+  }
+
+  private void reportIfEnded(TaskProgress of) {
     if (of.left == 0) {
       if (!ended.offer(of.task)) {
         throw new IllegalStateException("more tasks in flight than places to report them");

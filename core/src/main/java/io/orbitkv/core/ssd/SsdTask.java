@@ -17,7 +17,7 @@ public final class SsdTask {
   /** What was read has another sum than was written. */
   public static final int CHECKSUM = -2;
 
-  /** Not begun: the store was closed. */
+  /** Not begun: the store was closed, or nobody wanted it any more. */
   public static final int CANCELLED = -3;
 
   /**
@@ -45,6 +45,7 @@ public final class SsdTask {
   private final long[][] sums;
   private final int sliceCount;
   private final long bytes;
+  private volatile boolean stopped;
 
   /**
    * @param id the loop's number of it
@@ -118,6 +119,16 @@ public final class SsdTask {
   /** The sum that a slice had that failed its {@link #CHECKSUM}. */
   public long sum(int block, int slice) {
     return sums[block][slice];
+  }
+
+  /** Nobody wants a read any more: what of it has not begun ends {@link #CANCELLED}. */
+  public void stop() {
+    stopped = true;
+  }
+
+  /** Whether {@link #stop} was called. */
+  public boolean stopped() {
+    return stopped;
   }
 
   /** Called by the store. */

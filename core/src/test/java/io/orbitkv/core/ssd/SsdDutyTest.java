@@ -145,6 +145,21 @@ class SsdDutyTest {
   }
 
   @Test
+  void shouldNotBeginWhatWasStopped() {
+    long[] sums = {fill(0, 1), fill(EXTENT, 2), fill(2 * EXTENT, 3)};
+    run(task(false, 4096, 0, sums));
+    int before = device.history().size();
+    SsdTask stopped = task(true, 4096, 1 << 20, sums);
+    stopped.stop();
+    SsdTask back = run(stopped);
+    assertEquals(before, device.history().size());
+    for (int block = 0; block < 3; block++) {
+      assertEquals(SsdTask.CANCELLED, back.result(block, 0));
+    }
+    assertEquals(-1, run(task(true, 4096, 1 << 20, sums)).firstFailure(0), "others go on");
+  }
+
+  @Test
   void shouldBeginReadsBeforeWrites() {
     device.script(operation -> new Fate.Hung(new Fate.Done()));
     for (int i = 0; i < 20; i++) {

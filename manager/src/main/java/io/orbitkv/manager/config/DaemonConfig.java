@@ -163,7 +163,9 @@ public record DaemonConfig(
                     in.oneOf(Setting.SSD_ADMISSION, Set.of("all", "reuse"))
                         .toUpperCase(Locale.ROOT)),
                 queue,
-                standard.maxLoadingBytes(),
+                in.text(Setting.SSD_LOAD_QUEUE).equals("half")
+                    ? standard.maxLoadingBytes()
+                    : in.bytes(Setting.SSD_LOAD_QUEUE, 4096, 1L << 40),
                 in.millis(Setting.SSD_HANG),
                 standard.retryMillis())));
   }

@@ -48,6 +48,8 @@ public enum Setting {
       "SIZE",
       "256mb",
       "Bytes under way to the disk, above which blocks wait their turn."),
+  SSD_LOAD_QUEUE(
+      Group.SSD, "SIZE", "half", "Bytes being read back at one time; half: half of the pool."),
   SSD_DEPTH(Group.SSD, "N", "64", "Operations of the disk in flight."),
   SSD_HANG(Group.SSD, "TIME", "2s", "How long the disk may end nothing before it is left alone."),
 

@@ -177,7 +177,8 @@ final class ChannelSession {
         channel.ok(tag, System.nanoTime(), 0);
         touched();
       }
-      case QUERY -> query(tag, submission, loop);
+      case QUERY -> query(tag, submission, mode(submission.flags()), loop);
+      case PREPARE -> query(tag, submission, QueryMode.PREPARE, loop);
       case PUBLISH -> publish(tag, loop);
       case RESTORE -> restore(tag, submission, loop);
       case POLL -> loop.accept(new Command.Poll(id, "", submission.handle(), sink(tag)));
@@ -186,22 +187,25 @@ final class ChannelSession {
     }
   }
 
-  private void query(RequestTag tag, Submission submission, Consumer<Command> loop) {
+  private static QueryMode mode(int flags) {
+    if ((flags & Flags.QUERY_WAIT) != 0) {
+      return QueryMode.WAIT;
+    }
+    return (flags & Flags.QUERY_DISCOVER) != 0 ? QueryMode.DISCOVER : QueryMode.LEASE;
+  }
+
+  private void query(
+      RequestTag tag, Submission submission, QueryMode mode, Consumer<Command> loop) {
     switch (QueryRequest.decode(channel.sharedPayload(), channel.payloadBytes(), limits)) {
       case Decoded.Bad<QueryRequest>(Refusal refusal) -> malformed(tag, refusal, loop);
       case Decoded.Good<QueryRequest>(QueryRequest query) -> {
         badPayloadsInARow = 0;
-        int flags = submission.flags();
-        QueryMode mode =
-            (flags & Flags.QUERY_WAIT) != 0
-                ? QueryMode.WAIT
-                : (flags & Flags.QUERY_DISCOVER) != 0 ? QueryMode.DISCOVER : QueryMode.LEASE;
+        boolean kept = tag.op().mayWait(submission.flags());
         List<Command.GroupKeys> groups = new ArrayList<>(query.groups().size());
         for (QueryRequest.GroupKeys group : query.groups()) {
           // A query that may wait is kept; another is over when the loop has taken it.
           Keys keys = view(group.keys());
-          groups.add(
-              new Command.GroupKeys(group.groupId(), mode == QueryMode.WAIT ? keys.copy() : keys));
+          groups.add(new Command.GroupKeys(group.groupId(), kept ? keys.copy() : keys));
         }
         loop.accept(
             new Command.Query(
@@ -212,7 +216,7 @@ final class ChannelSession {
                 groups,
                 mode,
                 submission.timeoutMillis(),
-                true,
+                (submission.flags() & Flags.QUERY_REPLACE) != 0,
                 sink(tag)));
       }
     }

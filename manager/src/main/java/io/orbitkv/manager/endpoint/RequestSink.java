@@ -62,6 +62,8 @@ final class RequestSink implements ReplySink {
         }
         channel.stillLoading(tag, ticket);
       }
+      case Reply.Prepared(long _, int boundary, boolean expired) ->
+          channel.prepared(tag, boundary, expired);
       case Reply.CancelTaken(boolean wasOpen) -> channel.ok(tag, wasOpen ? 1 : 0, 0);
       case Reply.Cancelled _ -> channel.cancelled(tag);
       case Reply.Released(long _, boolean wasOpen) -> channel.ok(tag, wasOpen ? 1 : 0, 0);
@@ -81,17 +83,19 @@ final class RequestSink implements ReplySink {
   }
 
   private void notice(ServerChannel channel, Reply reply) {
-    long query = tag.requestId();
     switch (reply) {
       case Reply.Ready ready ->
-          channel.notice(query, Status.READY, ticketId, null, ready.boundaryToken());
+          channel.notice(tag, Status.READY, ticketId, null, ready.boundaryToken());
       case Reply.Missed missed ->
-          channel.notice(query, Status.MISS, ticketId, reason(missed), missed.startToken());
+          channel.notice(tag, Status.MISS, ticketId, reason(missed), missed.startToken());
+      case Reply.Prepared(long _, int boundary, boolean expired) ->
+          channel.notice(
+              tag, Status.OK, ticketId, expired ? RefusalCode.TICKET_EXPIRED : null, boundary);
       case Reply.Cancelled(boolean replaced) ->
           channel.notice(
-              query, Status.CANCELLED, ticketId, replaced ? RefusalCode.TICKET_REPLACED : null, 0);
+              tag, Status.CANCELLED, ticketId, replaced ? RefusalCode.TICKET_REPLACED : null, 0);
       case Reply.Refused refused ->
-          channel.notice(query, Status.REFUSED, ticketId, WireAnswers.code(refused.code()), 0);
+          channel.notice(tag, Status.REFUSED, ticketId, WireAnswers.code(refused.code()), 0);
       case Reply.Loading _,
           Reply.Discovered _,
           Reply.CancelTaken _,
