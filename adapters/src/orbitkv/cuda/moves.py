@@ -79,8 +79,11 @@ class Kernels:
         self._api.record(event, engine_stream)
         self._api.wait_event(self.save_stream if saves else self.load_stream, event)
 
-    def launch(self, board: Board, slot: int, work: Work) -> None:
-        """Puts the slot's kernel on its stream. BadWork where it must not run."""
+    def launch(self, board: Board, slot: int, work: Work) -> bool:
+        """Puts the slot's kernel on its stream; whether it can run at once, or waits for the engine's work first.
+
+        BadWork where it must not run.
+        """
         table = self._checked(slot, work)
         api, stream = self._api, self.stream_of(slot)
         host, device = self._host + slot * _SCRATCH_SIZE, self._scratch + slot * _SCRATCH_SIZE
@@ -107,6 +110,7 @@ class Kernels:
         if sums:
             api.copy_out(host + _ENTRIES_SIZE, device + _ENTRIES_SIZE, 8 * sums, stream)
         api.record(self._events[slot], stream)
+        return api.passed(self._ordering[stream == self.save_stream])
 
     def passed(self, slot: int) -> bool:
         """Whether the slot's last kernel is done."""

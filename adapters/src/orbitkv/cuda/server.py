@@ -1,7 +1,7 @@
 """Serves one session's board: a thread that launches what the Manager posts and tells it when it is done.
 
-While kernels run, the thread waits in the driver, without the interpreter's lock. Restores come first: a gather may stand
-behind the engine's own work, for which the thread then looks now and then, sleeping on the eventfd in between.
+While kernels run, the thread waits in the driver, without the interpreter's lock. One that stands behind the engine's own
+work may take long: for it the thread looks now and then, sleeping on the eventfd in between, so that others go on.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import select
 import threading
 import time
 from collections import deque
+from dataclasses import dataclass
 
 from orbitkv.cuda.api import CudaApi, CudaError
 from orbitkv.cuda.board import DONE, FAILED, REFUSED, Board, Work
@@ -22,6 +23,15 @@ logger = logging.getLogger(__name__)
 
 SHORTEST_SLEEP_SECONDS = 0.00005
 LONGEST_SLEEP_SECONDS = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class _Launched:
+    slot: int
+    turn: int
+    work: Work
+    runs: bool
+    """It waited for nothing of the engine's when it was launched."""
 
 
 class BoardServer:
@@ -38,8 +48,8 @@ class BoardServer:
             raise
         self._stop_fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._stopping = False
-        self._loads: deque[tuple[int, int, Work]] = deque()
-        self._saves: deque[tuple[int, int, Work]] = deque()
+        self._loads: deque[_Launched] = deque()
+        self._saves: deque[_Launched] = deque()
         self._busy = [0] * slots
         """The turn of what is under way for each slot, else 0."""
         self.launched = 0
@@ -66,16 +76,13 @@ class BoardServer:
             self._take_rings()
             if not self._stopping:
                 self._launch_posted()
-            if self._loads:
-                self._finish(self._loads, wait=True)
-            elif self._saves:
-                if self._finish(self._saves, wait=self._stopping):
-                    waited = 0.0
-                else:
-                    pause = min(max(waited / 4, SHORTEST_SLEEP_SECONDS), LONGEST_SLEEP_SECONDS)
-                    began = time.monotonic()
-                    self._sleep(pause)
-                    waited += time.monotonic() - began
+            finished = [self._finish(queue) for queue in (self._loads, self._saves) if queue]
+            if any(finished):
+                waited = 0.0
+            elif finished:
+                began = time.monotonic()
+                self._sleep(min(max(waited / 4, SHORTEST_SLEEP_SECONDS), LONGEST_SLEEP_SECONDS))
+                waited += time.monotonic() - began
             elif self._stopping:
                 return
             else:
@@ -100,7 +107,7 @@ class BoardServer:
     def _launch(self, slot: int, turn: int) -> None:
         work = self._board.work(slot)
         try:
-            self._kernels.launch(self._board, slot, work)
+            runs = self._kernels.launch(self._board, slot, work)
         except BadWork as e:
             self.refused += 1
             logger.error("OrbitKV: the Manager posted what cannot be done: %s", e)
@@ -111,24 +118,25 @@ class BoardServer:
         else:
             self.launched += 1
             self._busy[slot] = turn
-            (self._loads if slot < self._board.load_slots else self._saves).append((slot, turn, work))
+            queue = self._loads if slot < self._board.load_slots else self._saves
+            queue.append(_Launched(slot, turn, work, runs))
 
-    def _finish(self, queue: deque[tuple[int, int, Work]], *, wait: bool) -> bool:
-        """Answers for the queue's first if it is done; with `wait`, when it is."""
-        slot, turn, work = queue[0]
-        status, detail = DONE, 0
+    def _finish(self, queue: deque[_Launched]) -> bool:
+        """Answers for the queue's first when it is done; whether it is."""
+        first = queue[0]
+        slot, status, detail = first.slot, DONE, 0
         try:
-            if wait:
+            if first.runs or self._stopping:
                 self._kernels.wait(slot)
             elif not self._kernels.passed(slot):
                 return False
-            self._kernels.write_sums(self._board, slot, work)
+            self._kernels.write_sums(self._board, slot, first.work)
         except CudaError as e:
             logger.error("OrbitKV: a copy kernel failed: %s", e)
             status, detail = FAILED, e.code
         queue.popleft()
         self._busy[slot] = 0
-        self._answer(slot, turn, status, detail)
+        self._answer(slot, first.turn, status, detail)
         return True
 
     def _answer(self, slot: int, turn: int, status: int, detail: int) -> None:
