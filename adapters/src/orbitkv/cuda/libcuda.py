@@ -127,6 +127,19 @@ class LibCuda:
         source = (c_char * len(data)).from_buffer_copy(data)
         self._check("cuMemcpyHtoD", self._waits.cuMemcpyHtoD_v2(c_uint64(address), source, c_size_t(len(data))))
 
+    # For tools: nothing of the adapters' needs them.
+
+    def download(self, host_address: int, address: int, size: int) -> None:
+        """Returns when it is done."""
+        code = self._waits.cuMemcpyDtoH_v2(c_void_p(host_address), c_uint64(address), c_size_t(size))
+        self._check("cuMemcpyDtoH", code)
+
+    def free_bytes(self) -> int:
+        """What is free on the device, whoever uses the rest."""
+        free, total = c_size_t(), c_size_t()
+        self._check("cuMemGetInfo", self._waits.cuMemGetInfo_v2(byref(free), byref(total)))
+        return free.value
+
     # Streams and events.
 
     def open_stream(self) -> int:
