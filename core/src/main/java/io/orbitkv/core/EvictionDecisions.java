@@ -6,9 +6,13 @@ import io.orbitkv.core.Reply.Refused;
 import io.orbitkv.state.HostEvent.BlocksDemoted;
 import io.orbitkv.state.HostEvent.BlocksEvicted;
 import io.orbitkv.state.HostEvent.EvictionCause;
+import io.orbitkv.state.HostEvent.SsdSkip;
+import io.orbitkv.state.HostEvent.SsdSkipped;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.LongRanges;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
+import java.util.Map;
 import org.agrona.collections.IntArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -89,20 +93,31 @@ final class EvictionDecisions {
   void giveUp(IntArrayList slots, EvictionCause cause, long forSessionId, String forRequest) {
     LongRanges.Builder demoted = new LongRanges.Builder();
     LongRanges.Builder evicted = new LongRanges.Builder();
+    Map<SsdSkip, LongRanges.Builder> skipped =
+        host.tier == null ? Map.of() : new EnumMap<>(SsdSkip.class);
     for (int i = 0; i < slots.size(); i++) {
       int slot = slots.getInt(i);
       if (host.tier != null && host.state.onSsd(slot)) {
         demoted.add(host.state.blockId(slot));
       } else {
         evicted.add(host.state.blockId(slot));
+        note(skipped, slot);
         host.leaves(slot);
       }
     }
+    skipped.forEach((reason, ids) -> host.emit(new SsdSkipped(ids.build(), reason)));
     if (evicted.size() > 0) {
       host.emit(new BlocksEvicted(evicted.build(), cause, forSessionId, forRequest));
     }
     if (demoted.size() > 0) {
       host.emit(new BlocksDemoted(demoted.build(), cause, forSessionId, forRequest));
+    }
+  }
+
+  private void note(Map<SsdSkip, LongRanges.Builder> skipped, int slot) {
+    SsdSkip reason = host.tier == null ? null : host.tier.whyUncopied(slot);
+    if (reason != null) {
+      skipped.computeIfAbsent(reason, _ -> new LongRanges.Builder()).add(host.state.blockId(slot));
     }
   }
 

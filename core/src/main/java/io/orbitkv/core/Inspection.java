@@ -74,6 +74,7 @@ public sealed interface Inspection {
    * @param tasks submitted and not ended
    * @param backlogBlocks admitted, and waiting for room in the queue
    * @param asideBlocks that wait until the disk takes writes again
+   * @param admittedBytes of blocks whose write was begun, since the start
    * @param skippedBlocks that were to be written and left before they were, since the start
    * @param refusedLoads reads that were not begun since the start, for want of memory or because
    *     the disk hung
@@ -92,6 +93,7 @@ public sealed interface Inspection {
       int backlogBlocks,
       long backlogBytes,
       int asideBlocks,
+      long admittedBytes,
       long skippedBlocks,
       long refusedLoads,
       long readErrors,

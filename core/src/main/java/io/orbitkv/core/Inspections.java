@@ -85,6 +85,7 @@ final class Inspections {
         tier.backlog.size(),
         tier.backlogBytes(),
         tier.aside.size(),
+        tier.admittedBytes,
         tier.skippedBlocks,
         tier.refusedLoads,
         tier.readErrors,

@@ -5,9 +5,11 @@ import io.orbitkv.core.eviction.SlotList;
 import io.orbitkv.core.ssd.SsdExtents;
 import io.orbitkv.core.ssd.SsdReport;
 import io.orbitkv.core.ssd.SsdSettings;
+import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
 import io.orbitkv.core.ssd.SsdStore;
 import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.core.ssd.SsdTier;
+import io.orbitkv.state.HostEvent.SsdSkip;
 import io.orbitkv.state.HostEvent.TierTrouble;
 import org.agrona.collections.Long2LongCounterMap;
 import org.agrona.collections.Long2LongHashMap;
@@ -64,6 +66,7 @@ final class LiveTier {
 
   // Since the epoch began; for operators. Skipped blocks were to be written and left DRAM, or the
   // tier's order of use, before they were.
+  long admittedBytes;
   long skippedBlocks;
   long refusedLoads;
   long writeErrors;
@@ -136,6 +139,17 @@ final class LiveTier {
     boolean waited = backlog.remove(slot);
     backlogBytes -= waited ? bytes : 0;
     return waited;
+  }
+
+  /** Why a block in DRAM without a copy has none, null if it had one or is not to get one. */
+  @Nullable SsdSkip whyUncopied(int slot) {
+    if (backlog.contains(slot)) {
+      return SsdSkip.QUEUE_FULL;
+    }
+    if (aside.contains(slot)) {
+      return SsdSkip.DISK_ILL;
+    }
+    return settings.admission() == SsdAdmission.REUSE ? SsdSkip.NOT_REUSED : null;
   }
 
   /** The block leaves the host. */

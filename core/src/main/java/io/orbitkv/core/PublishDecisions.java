@@ -86,7 +86,10 @@ final class PublishDecisions {
       return new Refused(RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
     }
     long columns = blocks * (long) (command.keys().keyBytes() + Host.BLOCK_COLUMN_BYTES);
-    return host.hasRoom(6, columns)
+    if (tier != null) {
+      columns += blocks * (long) Host.BLOCK_COLUMN_BYTES;
+    }
+    return host.hasRoom(tier == null ? 6 : 10, columns)
         ? null
         : new Refused(RefusalCode.JOURNAL_FULL, "the journal has no room for a publish");
   }

@@ -85,10 +85,7 @@ final class TierAdmission {
   /** One block shows whether the disk can be written to again. */
   private void tryOne() {
     if (tier.backlog.isEmpty() && !tier.aside.isEmpty()) {
-      int slot = tier.aside.first();
-      if (!enter(slot)) {
-        return;
-      }
+      enter(tier.aside.first());
       room.drop(0, "");
     }
     writes.begin(0, "");

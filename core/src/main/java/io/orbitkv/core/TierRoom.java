@@ -2,6 +2,8 @@ package io.orbitkv.core;
 
 import io.orbitkv.state.HostEvent.SsdEvicted;
 import io.orbitkv.state.HostEvent.SsdEvictionCause;
+import io.orbitkv.state.HostEvent.SsdSkip;
+import io.orbitkv.state.HostEvent.SsdSkipped;
 import io.orbitkv.state.LongRanges;
 import org.agrona.collections.LongArrayList;
 
@@ -14,6 +16,7 @@ final class TierRoom {
   private final LiveTier tier;
   private final TicketBook tickets;
   private LongRanges.Builder chosen = new LongRanges.Builder();
+  private LongRanges.Builder outranked = new LongRanges.Builder();
   private final LongArrayList gone = new LongArrayList();
   private long chosenBytes;
 
@@ -46,6 +49,7 @@ final class TierRoom {
     }
     if (tier.leaveBacklog(slot, host.allocatedBytes(slot))) {
       tier.skippedBlocks++;
+      outranked.add(host.state.blockId(slot));
       return true;
     }
     for (int slice = 0; slice < host.state.slices(slot); slice++) {
@@ -72,6 +76,11 @@ final class TierRoom {
 
   /** Drops what was chosen. */
   void drop(long forSessionId, String forRequest) {
+    if (outranked.size() > 0) {
+      LongRanges ids = outranked.build();
+      outranked = new LongRanges.Builder();
+      host.emit(new SsdSkipped(ids, SsdSkip.TIER_FULL));
+    }
     if (chosen.size() == 0) {
       return;
     }

@@ -117,6 +117,7 @@ final class TierWrites {
     for (int block = 0; block < ids.length; block++) {
       tier.beginWrite(ids[block], slices[block]);
     }
+    tier.admittedBytes += task.bytes();
     host.blocksInCopy += task.sliceCount();
     tier.running.put(task.id(), new LiveTier.Running(task, host.clock.monotonicMicros()));
     health.watch();

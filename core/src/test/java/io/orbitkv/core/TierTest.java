@@ -361,6 +361,8 @@ class TierTest {
     loop.facts();
     loop.publishNow(session, "p", keys("jkl"), 9, 10, 11);
     assertEquals("BlocksDemoted SlicesReserved SlicesPublished", loop.factNames());
+    loop.publishNow(session, "p", keys("mnop"), 12, 13, 14, 15);
+    assertTrue(loop.facts().contains("reason=DISK_ILL]"), "said");
     assertEquals(7, loop.state.ssdExtents(), "one made room for the write that failed");
     loop.checkIdle();
   }
@@ -417,6 +419,8 @@ class TierTest {
     reuse.drain();
     assertEquals(2, reuse.state.ssdExtents());
     reuse.release(session, lease);
+    reuse.publishNow(session, "p", keys("efgh"), 4, 5, 6, 7);
+    assertTrue(reuse.facts().contains("SsdSkipped[blocks=3..4, reason=NOT_REUSED]"), "said");
     reuse.check(new HostState());
   }
 
@@ -457,6 +461,7 @@ class TierTest {
     narrow.publish(session, "p", 0, keys("ef"));
     narrow.drainCopies();
     assertEquals(2, tier(narrow).skippedBlocks, "b and c: the disk reads a");
+    assertTrue(narrow.facts().contains("SsdSkipped[blocks=2..3, reason=QUEUE_FULL]"), "said");
     assertEquals(3, tier(narrow).backlog.size(), "d, e and f");
     narrow.drain();
     assertEquals(4, narrow.state.ssdExtents());
@@ -477,6 +482,7 @@ class TierTest {
     narrow.publishNow(session, "p", keys("abcd"));
     assertEquals(2, narrow.state.ssdExtents(), "the tier has room for two");
     assertEquals(2, tier(narrow).skippedBlocks, "a and b left it for c and d");
+    assertTrue(narrow.facts().contains("SsdSkipped[blocks=1..2, reason=TIER_FULL]"), "said");
     assertEquals(0, tier(narrow).backlog.size());
     narrow.checkIdle();
     narrow.check(new HostState());

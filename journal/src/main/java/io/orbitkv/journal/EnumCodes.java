@@ -121,6 +121,15 @@ final class EnumCodes {
     };
   }
 
+  static int code(HostEvent.SsdSkip value) {
+    return switch (value) {
+      case QUEUE_FULL -> 1;
+      case DISK_ILL -> 2;
+      case NOT_REUSED -> 3;
+      case TIER_FULL -> 4;
+    };
+  }
+
   static int code(HostEvent.LoadFailure value) {
     return switch (value) {
       case IO_ERROR -> 1;
@@ -270,6 +279,16 @@ final class EnumCodes {
       case 2 -> HostEvent.SsdEvictionCause.REQUESTED;
       case 3 -> HostEvent.SsdEvictionCause.TIER_LOST;
       default -> throw unknown("SsdEvictionCause", code);
+    };
+  }
+
+  static HostEvent.SsdSkip ssdSkip(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.SsdSkip.QUEUE_FULL;
+      case 2 -> HostEvent.SsdSkip.DISK_ILL;
+      case 3 -> HostEvent.SsdSkip.NOT_REUSED;
+      case 4 -> HostEvent.SsdSkip.TIER_FULL;
+      default -> throw unknown("SsdSkip", code);
     };
   }
 

@@ -55,7 +55,8 @@ final class EventDecoder {
           FactType.BLOCKS_LOADED,
           FactType.LOAD_FAILED,
           FactType.TIER_DEGRADED,
-          FactType.TIER_RECOVERED ->
+          FactType.TIER_RECOVERED,
+          FactType.SSD_SKIPPED ->
           TierCodec.decode(type, in);
       default ->
           throw new UnreadableRecord(

@@ -47,6 +47,7 @@ final class FactType {
   static final int LOAD_FAILED = 87;
   static final int TIER_DEGRADED = 88;
   static final int TIER_RECOVERED = 89;
+  static final int SSD_SKIPPED = 90;
 
   private FactType() {}
 
@@ -85,6 +86,7 @@ final class FactType {
       case HostEvent.LoadFailed _ -> LOAD_FAILED;
       case HostEvent.TierDegraded _ -> TIER_DEGRADED;
       case HostEvent.TierRecovered _ -> TIER_RECOVERED;
+      case HostEvent.SsdSkipped _ -> SSD_SKIPPED;
     };
   }
 }

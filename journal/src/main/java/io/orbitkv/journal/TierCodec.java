@@ -66,6 +66,10 @@ final class TierCodec {
       case HostEvent.TierRecovered e -> {
         out.uint(1, EnumCodes.code(e.trouble()));
       }
+      case HostEvent.SsdSkipped e -> {
+        out.runs(1, e.blocks());
+        out.uint(2, EnumCodes.code(e.reason()));
+      }
     }
   }
 
@@ -85,6 +89,7 @@ final class TierCodec {
       case FactType.LOAD_FAILED -> loadFailed(in);
       case FactType.TIER_DEGRADED -> tierDegraded(in);
       case FactType.TIER_RECOVERED -> tierRecovered(in);
+      case FactType.SSD_SKIPPED -> ssdSkipped(in);
       default -> throw new UnreadableRecord("record type " + type + " is none of the tier");
     };
   }
@@ -239,6 +244,19 @@ final class TierCodec {
       }
     }
     return new HostEvent.TierDegraded(EnumCodes.tierTrouble(trouble), detail);
+  }
+
+  private static HostEvent.SsdSkipped ssdSkipped(WireReader in) {
+    LongRanges blocks = LongRanges.EMPTY;
+    int reason = 0;
+    for (int number; (number = in.nextField()) != 0; ) {
+      switch (number) {
+        case 1 -> blocks = in.runs();
+        case 2 -> reason = in.uint32();
+        default -> throw in.unknownField("SsdSkipped");
+      }
+    }
+    return new HostEvent.SsdSkipped(blocks, EnumCodes.ssdSkip(reason));
   }
 
   private static HostEvent.TierRecovered tierRecovered(WireReader in) {

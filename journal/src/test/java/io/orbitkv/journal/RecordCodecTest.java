@@ -36,6 +36,7 @@ import io.orbitkv.journal.proto.SessionOpened;
 import io.orbitkv.journal.proto.SlicesPublished;
 import io.orbitkv.journal.proto.SlicesReserved;
 import io.orbitkv.journal.proto.SsdEvicted;
+import io.orbitkv.journal.proto.SsdSkipped;
 import io.orbitkv.journal.proto.SsdTierOpened;
 import io.orbitkv.journal.proto.SsdWritten;
 import io.orbitkv.journal.proto.TicketClosed;
@@ -100,7 +101,8 @@ class RecordCodecTest {
           Map.entry(FactType.BLOCKS_LOADED, BlocksLoaded.parser()),
           Map.entry(FactType.LOAD_FAILED, LoadFailed.parser()),
           Map.entry(FactType.TIER_DEGRADED, TierDegraded.parser()),
-          Map.entry(FactType.TIER_RECOVERED, TierRecovered.parser()));
+          Map.entry(FactType.TIER_RECOVERED, TierRecovered.parser()),
+          Map.entry(FactType.SSD_SKIPPED, SsdSkipped.parser()));
 
   private final RecordEncoder encoder = new RecordEncoder();
   private final RecordView view = new RecordView();

@@ -198,6 +198,9 @@ final class Samples {
     for (LoadFailure reason : LoadFailure.values()) {
       all.add(new HostEvent.LoadFailed(blocks, reason, "errno 5"));
     }
+    for (HostEvent.SsdSkip reason : HostEvent.SsdSkip.values()) {
+      all.add(new HostEvent.SsdSkipped(blocks, reason));
+    }
     for (TierTrouble trouble : TierTrouble.values()) {
       all.add(new HostEvent.TierDegraded(trouble, "no space left on device"));
       all.add(new HostEvent.TierRecovered(trouble));

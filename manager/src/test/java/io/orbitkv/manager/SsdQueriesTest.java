@@ -20,11 +20,14 @@ import io.orbitkv.manager.config.Setting;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,13 +103,13 @@ class SsdQueriesTest {
   }
 
   private JsonNode status() throws IOException {
-    try (InputStream body =
-        URI.create(
-                "http://127.0.0.1:%d/status"
-                    .formatted(daemon.daemon().httpAddress().orElseThrow().getPort()))
-            .toURL()
-            .openStream()) {
-      return new ObjectMapper().readTree(body);
+    return new ObjectMapper().readTree(get("/status"));
+  }
+
+  private String get(String path) throws IOException {
+    int port = daemon.daemon().httpAddress().orElseThrow().getPort();
+    try (InputStream body = URI.create("http://127.0.0.1:" + port + path).toURL().openStream()) {
+      return new String(body.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 
@@ -149,6 +152,26 @@ class SsdQueriesTest {
     assertInstanceOf(QueryResult.Miss.class, engine.client.query(Engine.query("q", keys(0))));
     Ticket ticket = loading(engine.client.queryWaiting(Engine.query("q", keys(0)), 0));
     restoreAndCheck(waitFor(ticket).lease(), 0);
+  }
+
+  @Test
+  void shouldTellOperatorsOfBothTiers() throws Exception {
+    JsonNode ssd = status().path("ssd");
+    assertEquals(BATCH * BATCHES, ssd.path("blocks").asInt());
+    assertTrue(ssd.path("onlyBlocks").asInt() >= BATCH * BATCHES - 128, ssd.toString());
+    assertEquals(1.0, ssd.path("writeAmplification").asDouble(), 0.001, "nothing is written twice");
+    assertEquals(0, ssd.path("skippedBlocks").asInt());
+    assertEquals(BATCH * BATCHES * 8192L, ssd.path("admittedBytes").asLong());
+    String metrics = get("/metrics");
+    assertTrue(metrics.contains("orbitkv_ssd_write_amplification 1"), metrics);
+    assertTrue(metrics.contains("orbitkv_ssd_backlog_blocks 0"), metrics);
+    assertTrue(metrics.contains("orbitkv_ssd_verify_failures_total 0"), metrics);
+    Set<String> tiers = new TreeSet<>();
+    new ObjectMapper()
+        .readTree(get("/blocks?namespace=ns&limit=1000"))
+        .path("blocks")
+        .forEach(block -> tiers.add(block.path("tier").asText()));
+    assertEquals(Set.of("dram+ssd", "ssd"), tiers);
   }
 
   @Test

@@ -257,6 +257,9 @@ public sealed interface HostEvent {
 
   record TierRecovered(TierTrouble trouble) implements TierFact {}
 
+  /** Blocks that leave DRAM now, or the tier's order of use, never got a copy on SSD. */
+  record SsdSkipped(LongRanges blocks, SsdSkip reason) implements TierFact {}
+
   // ---- closed sets
   // -------------------------------------------------------------------------------------------------
 
@@ -362,5 +365,16 @@ public sealed interface HostEvent {
     WRITES_FAIL,
     DISK_FULL,
     HANGS
+  }
+
+  enum SsdSkip {
+    /** The write queue was full until then. */
+    QUEUE_FULL,
+    /** The disk took no writes, or failed this one. */
+    DISK_ILL,
+    /** Only blocks that are used again are admitted, and nobody had used it. */
+    NOT_REUSED,
+    /** Others were used later, and the tier has no room for more. */
+    TIER_FULL
   }
 }

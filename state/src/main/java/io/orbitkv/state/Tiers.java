@@ -7,6 +7,7 @@ import io.orbitkv.state.HostEvent.LayersBound;
 import io.orbitkv.state.HostEvent.LoadFailed;
 import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.SsdEvicted;
+import io.orbitkv.state.HostEvent.SsdSkipped;
 import io.orbitkv.state.HostEvent.SsdTierOpened;
 import io.orbitkv.state.HostEvent.SsdWritten;
 import io.orbitkv.state.HostEvent.TierDegraded;
@@ -67,6 +68,7 @@ final class Tiers {
       case SsdTierOpened event -> open(position, event);
       case TierDegraded _ -> totals.add(SsdCounter.DEGRADED, 1);
       case TierRecovered _ -> totals.add(SsdCounter.RECOVERED, 1);
+      case SsdSkipped _ -> {}
     }
   }
 

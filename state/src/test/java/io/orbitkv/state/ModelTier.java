@@ -21,7 +21,8 @@ final class ModelTier {
       case HostEvent.SsdTierOpened _,
           HostEvent.LayersBound _,
           HostEvent.TierDegraded _,
-          HostEvent.TierRecovered _ -> {}
+          HostEvent.TierRecovered _,
+          HostEvent.SsdSkipped _ -> {}
       case HostEvent.SsdWritten e -> {
         int column = 0;
         for (long id : ModelHost.ids(e.blocks())) {

@@ -83,9 +83,10 @@ final class TierFactGenerator {
   }
 
   private HostEvent rare() {
-    return switch (random.nextInt(3)) {
+    return switch (random.nextInt(4)) {
       case 0 -> new HostEvent.TierDegraded(TierTrouble.DISK_FULL, "test");
       case 1 -> new HostEvent.TierRecovered(TierTrouble.DISK_FULL);
+      case 2 -> new HostEvent.SsdSkipped(LongRanges.of(1, 3), HostEvent.SsdSkip.QUEUE_FULL);
       default -> opened();
     };
   }

@@ -78,6 +78,25 @@ public final class StatusCommand implements Callable<Integer> {
                   ssd.path("onlyBlocks").asLong(),
                   bytes(ssd, "queuedBytes"),
                   bytes(ssd, "loadingBytes")));
+      line(
+          out,
+          "",
+          "%s read, %s written (%.2f for each byte admitted), %d blocks wait, %d aside, %d skipped"
+              .formatted(
+                  bytes(ssd, "readBytes"),
+                  bytes(ssd, "writtenBytes"),
+                  ssd.path("writeAmplification").asDouble(),
+                  ssd.path("backlogBlocks").asLong(),
+                  ssd.path("asideBlocks").asLong(),
+                  ssd.path("skippedBlocks").asLong()));
+      line(
+          out,
+          "",
+          "%d read errors, %d write errors, %d blocks with another sum"
+              .formatted(
+                  ssd.path("readErrors").asLong(),
+                  ssd.path("writeErrors").asLong(),
+                  ssd.path("verifyFailures").asLong()));
       line(out, "", ssd.path("backend").asText());
     }
     line(

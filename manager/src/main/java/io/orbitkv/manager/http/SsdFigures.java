@@ -43,6 +43,8 @@ final class SsdFigures {
         .put("writeErrors", view.writeErrors())
         .put("readBytes", counters.readBytes())
         .put("writtenBytes", counters.writtenBytes())
+        .put("admittedBytes", view.admittedBytes())
+        .put("writeAmplification", amplification(counters.writtenBytes(), view.admittedBytes()))
         .put("verifyFailures", counters.mismatches());
     ArrayNode files = ssd.putArray("files");
     parts
@@ -93,8 +95,23 @@ final class SsdFigures {
     page.single("orbitkv_ssd_read_errors", COUNTER, "Blocks whose read failed.", view.readErrors());
     page.single(
         "orbitkv_ssd_write_errors", COUNTER, "Blocks whose write failed.", view.writeErrors());
+    page.single(
+        "orbitkv_ssd_admitted_bytes_total",
+        COUNTER,
+        "Bytes of blocks whose write was begun, since the start.",
+        view.admittedBytes());
+    page.single(
+        "orbitkv_ssd_write_amplification",
+        GAUGE,
+        "Bytes that the device wrote for each byte admitted.",
+        amplification(parts.counters().writtenBytes(), view.admittedBytes()));
     device(page, parts.counters());
     totals(page, totals);
+  }
+
+  /** Bytes that the device wrote for each byte that was admitted; 1 while nothing was. */
+  private static double amplification(long writtenBytes, long admittedBytes) {
+    return admittedBytes == 0 ? 1 : (double) writtenBytes / admittedBytes;
   }
 
   private static void device(PrometheusText page, SsdCounters counters) {

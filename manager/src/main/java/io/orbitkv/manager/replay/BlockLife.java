@@ -46,6 +46,7 @@ final class BlockLife {
   final TreeMap<Integer, Slice> slices = new TreeMap<>();
 
   final List<VerifyFailed> verifyFailures = new ArrayList<>();
+  final SsdLife ssd = new SsdLife();
   @Nullable Mark sealed;
   @Nullable Mark ended;
   @Nullable BlocksEvicted eviction;

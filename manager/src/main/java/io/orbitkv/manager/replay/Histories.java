@@ -4,7 +4,9 @@ import io.orbitkv.manager.replay.BlockLife.Mark;
 import io.orbitkv.manager.replay.BlockLife.Slice;
 import io.orbitkv.state.BoundNamespace;
 import io.orbitkv.state.Fact;
+import io.orbitkv.state.HostEvent.BlocksDemoted;
 import io.orbitkv.state.HostEvent.BlocksEvicted;
+import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.GroupLease;
 import io.orbitkv.state.HostEvent.LeaseGranted;
 import io.orbitkv.state.HostEvent.Operation;
@@ -13,9 +15,13 @@ import io.orbitkv.state.HostEvent.RegistrationRefused;
 import io.orbitkv.state.HostEvent.RequestRefused;
 import io.orbitkv.state.HostEvent.SlicesPublished;
 import io.orbitkv.state.HostEvent.SlicesReserved;
+import io.orbitkv.state.HostEvent.SsdWritten;
+import io.orbitkv.state.HostEvent.TierFact;
 import io.orbitkv.state.HostEvent.VerifyFailed;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.Keys;
+import io.orbitkv.state.LongRanges;
+import io.orbitkv.state.Longs;
 import io.orbitkv.state.identity.GroupSpec;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -46,6 +52,8 @@ final class Histories implements Scan.Visitor {
   private final Map<String, List<BlockLife>> byKey = new HashMap<>();
   final List<Refusal> refusals = new ArrayList<>();
   boolean tooMany;
+
+  final SsdHistory ssd = new SsdHistory();
 
   private final Map<Long, BlockLife> byId = new HashMap<>();
   private final Map<Long, BlockLife> alive = new HashMap<>();
@@ -107,7 +115,14 @@ final class Histories implements Scan.Visitor {
         life.slices.put(slice, there);
       }
     }
-    life.sealed = state.sealed(slot) ? before : null;
+    life.sealed = state.stored(slot) ? before : null;
+    if (state.onSsd(slot)) {
+      LongRanges id = LongRanges.of(life.blockId, 1);
+      life.ssd.add(before, new SsdWritten(id, Longs.EMPTY, Longs.EMPTY, Longs.EMPTY));
+      if (!state.sealed(slot)) {
+        life.ssd.add(before, new BlocksDemoted(id, EvictionCause.CAPACITY, 0, ""));
+      }
+    }
     add(life);
   }
 
@@ -140,6 +155,9 @@ final class Histories implements Scan.Visitor {
   @Override
   public boolean visit(Fact fact, Links links, Names names) {
     Mark mark = new Mark(fact.position(), fact.atMicros());
+    if (fact.event() instanceof TierFact tierFact) {
+      ssd.visit(mark, tierFact, alive.values(), life -> end(life, mark));
+    }
     switch (fact.event()) {
       case SlicesReserved event -> reserve(mark, event, names);
       case SlicesPublished event -> publish(mark, event);

@@ -220,6 +220,7 @@ final class Links {
           HostEvent.TierDegraded _,
           HostEvent.TierRecovered _ ->
           scope(names, 0, "", 0, List.of());
+      case HostEvent.SsdSkipped event -> scope(names, 0, "", 0, List.of(event.blocks()));
       case HostEvent.SsdWritten event -> scope(names, 0, "", 0, List.of(event.blocks()));
       case HostEvent.SsdEvicted event ->
           scope(names, event.forSessionId(), event.forRequest(), 0, List.of(event.blocks()));

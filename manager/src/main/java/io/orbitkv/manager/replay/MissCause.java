@@ -2,6 +2,7 @@ package io.orbitkv.manager.replay;
 
 import io.orbitkv.manager.replay.BlockLife.Mark;
 import io.orbitkv.state.identity.FormatMismatch;
+import org.jspecify.annotations.Nullable;
 
 /** Why a key was not there when a query asked for it. */
 sealed interface MissCause {
@@ -21,6 +22,18 @@ sealed interface MissCause {
   /** Every publish of it was aborted. */
   record Aborted(BlockLife life, Mark at) implements MissCause {}
 
+  /**
+   * It was on SSD, and not in memory.
+   *
+   * @param demoted how it left memory
+   * @param loading the read that was under way, null if there was none
+   */
+  record OnSsdOnly(BlockLife life, SsdLife.Event demoted, SsdLife.@Nullable Event loading)
+      implements MissCause {}
+
+  /** It was on SSD only, and its copy was dropped or could not be read. */
+  record SsdGone(BlockLife life, SsdLife.Event how) implements MissCause {}
+
   /** It was published when the namespace was bound to another format. */
   record OtherFormat(BlockLife life, FormatMismatch mismatch) implements MissCause {}
 
@@ -38,6 +51,8 @@ sealed interface MissCause {
                   .map(slice -> slice.publishId + ":" + (slice.published != null))
                   .toList();
       case Evicted(_, Mark at) -> "evicted " + at.position();
+      case OnSsdOnly(_, SsdLife.Event demoted, _) -> "ssd " + demoted.mark().position();
+      case SsdGone(_, SsdLife.Event how) -> "gone " + how.mark().position();
       case Aborted(_, Mark at) -> "aborted " + at.position();
       case OtherFormat(BlockLife life, _) -> "format " + life.namespaceId;
       case Contradiction _ -> "contradiction";

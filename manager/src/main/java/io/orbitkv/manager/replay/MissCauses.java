@@ -23,6 +23,8 @@ final class MissCauses {
   /** Position of the checkpoint that the journal begins with; 0 when it is whole. */
   private final long checkpoint;
 
+  private final SsdCauses ssd;
+
   MissCauses(
       String request,
       Histories histories,
@@ -36,6 +38,7 @@ final class MissCauses {
     this.times = times;
     this.unknownBefore = unknownBefore;
     this.checkpoint = checkpoint;
+    this.ssd = new SsdCauses(this, histories.ssd, names);
   }
 
   /** Why the key was not found by the query at a position. */
@@ -59,6 +62,10 @@ final class MissCauses {
       if (otherFormat != null) {
         return otherFormat;
       }
+    }
+    MissCause onSsd = SsdCauses.of(last, miss.position());
+    if (onSsd != null) {
+      return onSsd;
     }
     Mark ended = last.ended;
     if (ended != null && last.endedBefore(miss.position())) {
@@ -91,6 +98,8 @@ final class MissCauses {
       case MissCause.NotSealed _ -> "not sealed";
       case MissCause.Aborted _ -> "publish aborted";
       case MissCause.OtherFormat _ -> "stale format";
+      case MissCause.OnSsdOnly onSsd -> SsdCauses.name(onSsd);
+      case MissCause.SsdGone gone -> SsdCauses.name(gone);
       case MissCause.Contradiction _ -> "sealed, yet missed";
       case MissCause.Evicted(BlockLife life, _) -> evictionName(eviction(life));
     };
@@ -152,10 +161,16 @@ final class MissCauses {
                   .formatted(
                       failure.shard(), Words.hex(failure.actual()), Words.hex(failure.expected())));
         }
+        ssd.noCopy(life, at, miss, lines);
         if (life.sealed == null) {
           missingShards(life, miss, lines);
         }
         again(life, miss, keyHex, lines);
+      }
+      case MissCause.OnSsdOnly onSsd -> ssd.explain(onSsd, miss, lines);
+      case MissCause.SsdGone gone -> {
+        ssd.explain(gone, miss, lines);
+        again(gone.life(), miss, keyHex, lines);
       }
       case MissCause.Aborted(BlockLife life, Mark at) -> {
         lines.add("every publish of it was aborted, the last at " + before(at, miss));
@@ -180,7 +195,7 @@ final class MissCauses {
     return lines;
   }
 
-  private String begun(BlockLife life) {
+  String begun(BlockLife life) {
     if (life.fromCheckpoint) {
       return "block %d was begun at position %s, before the oldest fact; by whom is deleted"
           .formatted(life.blockId, Words.count(life.begun.position()));
@@ -352,7 +367,7 @@ final class MissCauses {
     }
   }
 
-  private String before(Mark mark, RequestStory.Miss miss) {
+  String before(Mark mark, RequestStory.Miss miss) {
     return "position %s, %s, %s before the query"
         .formatted(
             Words.count(mark.position()),
@@ -360,7 +375,7 @@ final class MissCauses {
             Words.duration(miss.atMicros() - mark.atMicros()));
   }
 
-  private String after(Mark mark, RequestStory.Miss miss) {
+  String after(Mark mark, RequestStory.Miss miss) {
     return "position %s, %s after the query"
         .formatted(Words.count(mark.position()), Words.duration(mark.atMicros() - miss.atMicros()));
   }

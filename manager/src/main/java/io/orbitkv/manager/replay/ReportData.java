@@ -21,6 +21,7 @@ final class ReportData extends Watcher {
   final Timeline timeline = new Timeline();
   final TopList requests = new TopList();
   final TopList namespaces = new TopList();
+  final TierFigures tier = new TierFigures();
   final List<Epoch> epochs = new ArrayList<>();
   final LatencyCounts restores = new LatencyCounts();
   final LatencyCounts publishes = new LatencyCounts();
@@ -34,6 +35,7 @@ final class ReportData extends Watcher {
   void see(Fact fact, HostState before) {
     now = timeline.at(fact.atMicros());
     now.facts++;
+    tier.see(fact.event());
     switch (fact.event()) {
       case HostEvent.EpochStarted event -> {
         if (epochs.size() < MAX_EPOCHS) {

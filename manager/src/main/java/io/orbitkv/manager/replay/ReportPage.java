@@ -78,6 +78,7 @@ public final class ReportPage {
     requests("Requests that missed most", TopList.Entry::missedBlocks);
     requests("Requests that restored most", entry -> entry.restoredBytes);
     namespaces();
+    tier();
     epochs();
     html.append("</div>\n</main></body></html>\n");
     return html.toString();
@@ -326,6 +327,19 @@ public final class ReportPage {
       cell(Words.bytes(row.restoredBytes));
       cell(Words.bytes(row.publishedBytes));
       html.append("</tr>");
+    }
+    html.append("</table></div></section>\n");
+  }
+
+  private void tier() {
+    if (!TierFigures.any(replay.state())) {
+      return;
+    }
+    html.append("<section class=\"card\"><h2>SSD tier</h2><p>what went there and came back</p>");
+    html.append("<div class=\"scroll\"><table>");
+    for (TierFigures.Figure figure : data.tier.of(replay.state())) {
+      html.append("<tr><td>").append(Html.escape(figure.name())).append("</td><td>");
+      html.append(Html.escape(figure.text())).append("</td></tr>");
     }
     html.append("</table></div></section>\n");
   }

@@ -20,8 +20,12 @@ final class RequestStory implements Scan.Visitor {
   /** A fact of the request and whom it concerns. */
   record Told(Fact fact, Links.Scope scope) {}
 
-  /** One group of one query that did not get all it asked for. */
-  record Miss(long position, long atMicros, int namespaceId, GroupAnswer answer) {}
+  /**
+   * One group of one query that did not get all it asked for.
+   *
+   * @param waited whether the query had waited under a ticket
+   */
+  record Miss(long position, long atMicros, int namespaceId, GroupAnswer answer, boolean waited) {}
 
   private final String request;
   private final NearNames near;
@@ -31,6 +35,7 @@ final class RequestStory implements Scan.Visitor {
   final Set<Long> sessions = new TreeSet<>();
   final Set<Long> failedBlocks = new HashSet<>();
   final Set<Long> restoredLeases = new HashSet<>();
+  final SsdReads reads = new SsdReads();
   long factCount;
   long queries;
 
@@ -51,7 +56,9 @@ final class RequestStory implements Scan.Visitor {
   @Override
   public boolean visit(Fact fact, Links links, Names names) {
     Links.Scope scope = links.scope(fact, names);
-    if (!scope.request().equals(request)) {
+    boolean mine = scope.request().equals(request);
+    reads.visit(fact, mine);
+    if (!mine) {
       if (factCount == 0) {
         near.offer(scope.request());
       }
@@ -79,7 +86,7 @@ final class RequestStory implements Scan.Visitor {
     int namespaceId = names.namespaceOf(scope.sessionId());
     for (GroupAnswer answer : answers) {
       if (answer.hitBlocks() < answer.askedBlocks() && misses.size() < MAX_MISSES) {
-        misses.add(new Miss(fact.position(), fact.atMicros(), namespaceId, answer));
+        misses.add(new Miss(fact.position(), fact.atMicros(), namespaceId, answer, reads.waits()));
       }
     }
   }

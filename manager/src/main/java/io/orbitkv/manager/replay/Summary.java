@@ -62,6 +62,7 @@ public final class Summary {
   private static final class Counts extends Watcher {
     final Map<Class<?>, long[]> byType = new HashMap<>();
     final Deque<Epoch> epochs = new ArrayDeque<>();
+    final TierFigures tier = new TierFigures();
     long firstPosition;
     long firstAtMicros;
 
@@ -71,6 +72,7 @@ public final class Summary {
 
     @Override
     void see(Fact fact, HostState before) {
+      tier.see(fact.event());
       if (firstPosition == 0) {
         firstPosition = fact.position();
         firstAtMicros = fact.atMicros();
@@ -144,6 +146,13 @@ public final class Summary {
     printState(out, state);
     out.println();
     printTotals(out, state.totals());
+    if (TierFigures.any(state)) {
+      out.println("SSD tier");
+      counts
+          .tier
+          .of(state)
+          .forEach(figure -> out.printf("  %s: %s%n", figure.name(), figure.text()));
+    }
     printOpen(out, state);
     List<String> notes = Notes.of(replay);
     if (!notes.isEmpty()) {
@@ -338,6 +347,9 @@ public final class Summary {
       }
     }
     root.set("state", StateJson.of(state));
+    if (TierFigures.any(state)) {
+      root.set("ssd", counts.tier.json(state));
+    }
     ArrayNode notes = root.putArray("notes");
     Notes.of(replay).forEach(notes::add);
     return root;

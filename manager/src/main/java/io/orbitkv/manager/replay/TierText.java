@@ -61,6 +61,8 @@ final class TierText {
       case HostEvent.TierDegraded event ->
           "%s: %s".formatted(Words.of(event.trouble()), event.detail());
       case HostEvent.TierRecovered event -> Words.of(event.trouble()) + " no more";
+      case HostEvent.SsdSkipped event ->
+          "%s: %s".formatted(FactText.blocks(event.blocks()), Words.of(event.reason()));
     };
   }
 

@@ -149,6 +149,7 @@ public final class Why {
           Words.percent(hit, asked),
           asked == hit ? "" : ", missed " + Words.count(asked - hit) + byCause(story, causes));
     }
+    story.reads.lines().forEach(line -> out.println("  " + line));
     for (RequestStory.Told told : story.facts) {
       String trouble = trouble(told, story, histories);
       if (!trouble.isEmpty()) {
