@@ -5,10 +5,14 @@ import io.orbitkv.client.control.Frame;
 import io.orbitkv.client.control.FrameType;
 import io.orbitkv.client.control.Registered;
 import io.orbitkv.client.control.Unregister;
+import io.orbitkv.client.gpu.BoardServer;
+import io.orbitkv.client.gpu.StagedPages;
+import io.orbitkv.client.wire.BoardLayout;
 import io.orbitkv.client.wire.ChannelGeometry;
 import io.orbitkv.client.wire.Decoded;
 import io.orbitkv.client.wire.Refusal;
 import io.orbitkv.client.wire.RefusalCode;
+import io.orbitkv.ffi.Errno;
 import io.orbitkv.ffi.EventFd;
 import io.orbitkv.ffi.MapOptions;
 import io.orbitkv.ffi.Mapping;
@@ -17,6 +21,7 @@ import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.OwnedFd;
 import io.orbitkv.ffi.Seal;
 import io.orbitkv.ffi.SealCheck;
+import io.orbitkv.ffi.cuda.CudaException;
 import java.util.EnumSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +31,17 @@ final class LiveSession {
   private final ControlConnection connection;
   private final Registered registered;
   private final ChannelDriver driver;
+  private final @Nullable BoardServer board;
 
-  private LiveSession(ControlConnection connection, Registered registered, ChannelDriver driver) {
+  private LiveSession(
+      ControlConnection connection,
+      Registered registered,
+      ChannelDriver driver,
+      @Nullable BoardServer board) {
     this.connection = connection;
     this.registered = registered;
     this.driver = driver;
+    this.board = board;
   }
 
   /** Connects and registers. */
@@ -69,6 +80,9 @@ final class LiveSession {
     String why =
         closing == null ? "the Manager is gone" : closing.reason() + ", " + closing.message();
     driver.lose(Refusal.of(RefusalCode.SESSION_LOST, "the session ended: " + why));
+    if (board != null) {
+      board.close();
+    }
     connection.close();
     return closing;
   }
@@ -95,7 +109,7 @@ final class LiveSession {
     return switch (answer) {
       case Answer.Refused<Frame>(Refusal refusal) -> Answer.refused(refusal);
       case Answer.Ok<Frame>(Frame frame) -> {
-        Answer<LiveSession> result = open(connection, frame);
+        Answer<LiveSession> result = open(connection, frame, registration);
         if (result instanceof Answer.Refused<LiveSession>) {
           frame.closeDescriptors();
         }
@@ -104,19 +118,26 @@ final class LiveSession {
     };
   }
 
-  private static Answer<LiveSession> open(ControlConnection connection, Frame frame) {
+  private static Answer<LiveSession> open(
+      ControlConnection connection, Frame frame, Registration registration) {
     List<OwnedFd> fds = frame.descriptors();
-    if (fds.size() != Registered.DESCRIPTORS) {
-      return Answer.refused(RefusalCode.BAD_FD_COUNT, fds.size() + " descriptors, not 3");
-    }
     return switch (Registered.decode(frame.json())) {
       case Decoded.Bad<Registered>(Refusal refusal) -> Answer.refused(refusal);
-      case Decoded.Good<Registered>(Registered registered) -> map(connection, registered, fds);
+      case Decoded.Good<Registered>(Registered registered) ->
+          fds.size() == registered.descriptors()
+                  && (registered.board() != null) == (registration.staged() != null)
+              ? map(connection, registered, fds, registration.staged())
+              : Answer.refused(
+                  RefusalCode.BAD_FD_COUNT,
+                  fds.size() + " descriptors, not " + registered.descriptors());
     };
   }
 
   private static Answer<LiveSession> map(
-      ControlConnection connection, Registered registered, List<OwnedFd> fds) {
+      ControlConnection connection,
+      Registered registered,
+      List<OwnedFd> fds,
+      @Nullable StagedPages staged) {
     ChannelGeometry geometry = registered.channel();
     Mapping mapping;
     try {
@@ -131,6 +152,7 @@ final class LiveSession {
     try {
       EventFd doorbell = EventFd.adopt(fds.get(1));
       EventFd signal = EventFd.adopt(fds.get(2));
+      BoardServer board = staged == null ? null : serve(staged, registered, fds);
       fds.get(0).close();
       ChannelDriver driver =
           new ChannelDriver(
@@ -143,10 +165,41 @@ final class LiveSession {
               registered.sessionId(),
               connection::shutdown);
       connection.handOver();
-      return Answer.ok(new LiveSession(connection, registered, driver));
+      return Answer.ok(new LiveSession(connection, registered, driver, board));
     } catch (NativeException failed) {
       mapping.close();
       return Answer.refused(RefusalCode.BAD_BUFFER, "the eventfds: " + failed.getMessage());
+    } catch (CudaException failed) {
+      mapping.close();
+      return Answer.refused(RefusalCode.BUFFER_KIND, "the staging ring: " + failed.getMessage());
+    }
+  }
+
+  /** Starts to serve the board that came with a staged session. */
+  private static BoardServer serve(StagedPages staged, Registered registered, List<OwnedFd> fds)
+      throws NativeException, CudaException {
+    Registered.Board declared = registered.board();
+    long bytes = declared == null ? 0 : declared.bytes();
+    int slots = staged.staging().slots();
+    SealCheck check = Memfd.requireSealed(fds.get(3), EnumSet.of(Seal.SHRINK));
+    if (!(check instanceof SealCheck.Sealed sealed)
+        || sealed.bytes() < bytes
+        || bytes < BoardLayout.bytes(slots)) {
+      throw new NativeException("mmap", Errno.EINVAL, "the board: " + check);
+    }
+    Mapping board = Mapping.shared(fds.get(3), 0, bytes, MapOptions.READ_WRITE);
+    try {
+      if (!BoardLayout.isHeader(board.segment(), slots)) {
+        throw new NativeException("mmap", Errno.EINVAL, "the board's header");
+      }
+      EventFd toEngine = EventFd.adopt(fds.get(4));
+      EventFd toManager = EventFd.adopt(fds.get(5));
+      BoardServer server = staged.serve(board, toEngine, toManager);
+      fds.get(3).close();
+      return server;
+    } catch (NativeException | CudaException failed) {
+      board.close();
+      throw failed;
     }
   }
 }

@@ -295,8 +295,9 @@ final class Host {
   // ------------------------------------------------------------------------------------------------------
 
   /** Whether a copy of that size can begin now. */
-  boolean canCopy(long bytes) {
-    return bytes <= config.inlineCopyBytes() || copies.inFlight() < config.maxCopiesInFlight();
+  boolean canCopy(long bytes, @Nullable SharedBuffers buffers) {
+    return (bytes <= config.inlineCopyBytes() && buffers != null && buffers.buffers().mapped())
+        || copies.inFlight() < config.maxCopiesInFlight();
   }
 
   /**
@@ -305,7 +306,7 @@ final class Host {
    * @return whether it has ended already, because it was small
    */
   boolean copy(CopyTask task) {
-    if (task.bytes() <= config.inlineCopyBytes()) {
+    if (task.bytes() <= config.inlineCopyBytes() && task.buffers().mapped()) {
       task.runHere();
       return true;
     }

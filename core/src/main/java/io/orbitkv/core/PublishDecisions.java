@@ -43,7 +43,7 @@ final class PublishDecisions {
     }
     int groupIndex = session.namespace().contract.indexOf(command.groupId());
     GroupLayout layout = groupIndex < 0 ? null : session.layout(command.groupId());
-    Refused problem = problem(command, groupIndex, layout);
+    Refused problem = problem(command, session, groupIndex, layout);
     if (problem != null) {
       host.refuse(command, problem);
     } else if (layout != null) {
@@ -51,7 +51,8 @@ final class PublishDecisions {
     }
   }
 
-  private @Nullable Refused problem(Publish command, int groupIndex, @Nullable GroupLayout layout) {
+  private @Nullable Refused problem(
+      Publish command, LiveSession session, int groupIndex, @Nullable GroupLayout layout) {
     int blocks = command.keys().size();
     if (host.draining) {
       return new Refused(RefusalCode.DRAINING, "the daemon is stopping");
@@ -82,7 +83,7 @@ final class PublishDecisions {
             "source block %d of %d".formatted(source, layout.blockCount()));
       }
     }
-    if (!host.canCopy(blocks * layout.payloadBytes())) {
+    if (!host.canCopy(blocks * layout.payloadBytes(), session.buffers)) {
       return new Refused(RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
     }
     long columns = blocks * (long) (command.keys().keyBytes() + Host.BLOCK_COLUMN_BYTES);

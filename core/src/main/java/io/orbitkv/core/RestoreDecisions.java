@@ -66,7 +66,7 @@ final class RestoreDecisions {
   }
 
   private @Nullable Refused roomProblem(Plan plan) {
-    if (!host.canCopy(plan.bytes)) {
+    if (!host.canCopy(plan.bytes, plan.buffers)) {
       return new Refused(RefusalCode.QUEUE_FULL, host.copies.inFlight() + " copies are in flight");
     }
     return host.hasRoom(5, 0)

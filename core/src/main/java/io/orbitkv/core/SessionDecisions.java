@@ -36,6 +36,9 @@ final class SessionDecisions {
     }
     session.closeSinks.add(command.replyTo());
     beginEnd(session, command.reason());
+    if (engineIsGone(command.reason()) && session.attachedTo == null && session.buffers != null) {
+      session.buffers.buffers().engineGone();
+    }
   }
 
   void cleanup(CleanupInstance command) {

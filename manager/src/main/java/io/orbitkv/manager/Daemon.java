@@ -7,6 +7,8 @@ import io.orbitkv.core.LoopThread;
 import io.orbitkv.core.ManagerLoop;
 import io.orbitkv.core.checksum.Checksum;
 import io.orbitkv.core.copy.CopyWorkers;
+import io.orbitkv.core.copy.StagedCopies;
+import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PinnedPool;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.journal.Journal;
@@ -16,6 +18,7 @@ import io.orbitkv.journal.RecoveryReport;
 import io.orbitkv.manager.config.DaemonConfig;
 import io.orbitkv.manager.config.Quantity;
 import io.orbitkv.manager.endpoint.Endpoint;
+import io.orbitkv.manager.gpu.Gpus;
 import io.orbitkv.manager.http.HttpEndpoint;
 import io.orbitkv.manager.http.OperatorApi;
 import io.orbitkv.manager.metrics.ChannelMetrics;
@@ -62,6 +65,7 @@ public final class Daemon implements AutoCloseable {
   private final RecoveryReport recovery;
   private final PinnedPool pool;
   private final Endpoint endpoint;
+  private final Gpus gpus;
   private final Optional<SsdParts> ssd;
   private @Nullable RunningLoop running;
   private final LoopClient loop;
@@ -106,6 +110,20 @@ public final class Daemon implements AutoCloseable {
           new CopyWorkers(
               config.copyWorkers(), config.host().maxCopiesInFlight(), endpoint.idle()::wake);
       toClose.push(copies);
+      StagedCopies staged =
+          new StagedCopies(copies, config.host().maxCopiesInFlight(), endpoint.idle()::wake);
+      gpus =
+          new Gpus(
+              wiring::cuda,
+              pool.memory(),
+              config.ssd().isPresent()
+                  ? ExtentAllocator.DIRECT_GRANULE_BYTES
+                  : ExtentAllocator.GRANULE_BYTES,
+              config.host().maxCopiesInFlight(),
+              staged::ended);
+      toClose.push(gpus);
+      endpoint.offer(gpus);
+      health.watch(gpus::problems);
       ssd = openSsd(config, fatal);
       ssd.ifPresent(toClose::push);
       health.watch(ssd);
@@ -120,7 +138,7 @@ public final class Daemon implements AutoCloseable {
               config.host().eviction().create(),
               pool.extents(),
               pool.memory(),
-              wiring.copies(copies),
+              wiring.copies(staged),
               endpoint.listener(),
               ssd.map(parts -> parts.tier(state)).orElse(null));
       LoopThread thread =
@@ -310,6 +328,11 @@ public final class Daemon implements AutoCloseable {
   /** The SSD tier; empty if there is none. */
   public Optional<SsdParts> ssd() {
     return ssd;
+  }
+
+  /** The GPUs; none is open until an engine on it registers. */
+  public Gpus gpus() {
+    return gpus;
   }
 
   public ChannelMetrics metrics() {

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Whether the daemon is well, from what it shows without being asked: the loop's heartbeat and the
@@ -23,6 +24,7 @@ public final class HealthCheck {
   private final HostConfig config;
   private final LongSupplier uptimeMillis;
   private volatile Optional<SsdParts> ssd = Optional.empty();
+  private volatile Supplier<List<String>> gpus = List::of;
   private volatile boolean draining;
 
   HealthCheck(Journal journal, EpollIdle idle, HostConfig config, LongSupplier uptimeMillis) {
@@ -35,6 +37,11 @@ public final class HealthCheck {
   /** Asks the SSD tier too. */
   void watch(Optional<SsdParts> parts) {
     ssd = parts;
+  }
+
+  /** Asks the GPUs too. */
+  void watch(Supplier<List<String>> problemsOfGpus) {
+    gpus = problemsOfGpus;
   }
 
   /** A stop was asked for. */
@@ -59,6 +66,7 @@ public final class HealthCheck {
     JournalStats stats = journal.stats();
     stats.problem().ifPresent(problem -> problems.add("journal: " + problem));
     ssd.ifPresent(parts -> problems.addAll(parts.problems()));
+    problems.addAll(gpus.get());
     return problems;
   }
 

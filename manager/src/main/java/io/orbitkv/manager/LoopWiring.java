@@ -4,6 +4,7 @@ import io.orbitkv.core.CommandSource;
 import io.orbitkv.core.FactLog;
 import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.ffi.cuda.Cuda;
 
 /**
  * What stands between the loop and the parts it works with: in a daemon nothing. A harness that
@@ -40,5 +41,10 @@ public interface LoopWiring {
    */
   default CopyExecutor copies(CopyExecutor workers) {
     return workers;
+  }
+
+  /** The driver of the host's GPUs; called when the first engine on one registers. */
+  default Cuda.Found cuda() {
+    return Cuda.find();
   }
 }

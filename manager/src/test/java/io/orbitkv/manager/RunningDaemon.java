@@ -14,9 +14,16 @@ import org.jspecify.annotations.Nullable;
 public final class RunningDaemon implements AutoCloseable {
   private final Map<Setting, String> flags;
   private final AtomicReference<@Nullable Throwable> broken = new AtomicReference<>();
+  private final LoopWiring wiring;
   private Daemon daemon;
 
   public RunningDaemon(Path folder, Map<Setting, String> settings) throws StartFailure {
+    this(folder, settings, LoopWiring.DIRECT);
+  }
+
+  public RunningDaemon(Path folder, Map<Setting, String> settings, LoopWiring loopWiring)
+      throws StartFailure {
+    wiring = loopWiring;
     flags = new EnumMap<>(Setting.class);
     flags.put(Setting.SOCKET, folder.resolve("s").toString());
     flags.put(Setting.JOURNAL, folder.resolve("journal").toString());
@@ -63,6 +70,6 @@ public final class RunningDaemon implements AutoCloseable {
   }
 
   private Daemon start() throws StartFailure {
-    return Daemon.start(DaemonConfig.of(Settings.of(flags)), broken::set);
+    return Daemon.start(DaemonConfig.of(Settings.of(flags)), wiring, broken::set);
   }
 }

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param groups ascending by id; null exactly when attaching
  * @param buffers null exactly when attaching
  * @param layers null exactly when attaching
+ * @param staging given exactly with CUDA_STAGED buffers
  */
 public record Register(
     String instance,
@@ -32,7 +33,8 @@ public record Register(
     @Nullable Long attachTo,
     @Nullable List<Group> groups,
     @Nullable List<Buffer> buffers,
-    @Nullable List<Layer> layers) {
+    @Nullable List<Layer> layers,
+    @Nullable Staging staging) {
   static final int MAX_GROUPS = 16;
   static final int MAX_BUFFERS = 64;
   static final int MAX_LAYERS = 4096;
@@ -73,8 +75,10 @@ public record Register(
   public enum BufferKind {
     /** A sealed memfd. */
     HOST,
-    /** Device memory; of a later version. */
-    CUDA_IPC
+    /** Device memory that the Manager opens; of a later version. */
+    CUDA_IPC,
+    /** Device memory that only the engine touches, behind a {@link Staging} ring. */
+    CUDA_STAGED
   }
 
   /** Everything that decides what the bytes of a block mean. */
@@ -110,6 +114,27 @@ public record Register(
   public record Buffer(BufferKind kind, long bytes) {}
 
   /**
+   * Slots of device memory that the Manager's copy engine and the engine's kernel both reach.
+   *
+   * @param deviceUuid the GPU, as {@code nvidia-smi -L} prints it
+   * @param handle 128 hexadecimal digits: the allocation's {@code cudaIpcMemHandle_t}
+   * @param offset of slot 0 in the allocation, a multiple of 256
+   * @param slotBytes 1 MiB to 256 MiB, a multiple of 4,096; slot i begins {@code i * slotBytes}
+   *     behind slot 0
+   * @param loadSlots the first so many slots are for restores, 1 to 16
+   * @param saveSlots the rest, for publishes, 1 to 16
+   */
+  public record Staging(
+      String deviceUuid, String handle, long offset, int slotBytes, int loadSlots, int saveSlots) {
+
+    /** All slots. */
+    @JsonIgnore
+    public int slots() {
+      return loadSlots + saveSlots;
+    }
+  }
+
+  /**
    * Where one layer of one group lies: segment s of block b is the {@code segmentBytes} bytes from
    * {@code baseOffset + b * blockStride + s * segmentStride} of a buffer.
    */
@@ -136,6 +161,42 @@ public record Register(
     groups = groups == null ? null : List.copyOf(groups);
     buffers = buffers == null ? null : List.copyOf(buffers);
     layers = layers == null ? null : List.copyOf(layers);
+  }
+
+  /** A registration without staged buffers. */
+  public Register(
+      String instance,
+      String namespace,
+      @Nullable Format format,
+      int shard,
+      int shardCount,
+      Role role,
+      @Nullable Long attachTo,
+      @Nullable List<Group> groups,
+      @Nullable List<Buffer> buffers,
+      @Nullable List<Layer> layers) {
+    this(
+        instance,
+        namespace,
+        format,
+        shard,
+        shardCount,
+        role,
+        attachTo,
+        groups,
+        buffers,
+        layers,
+        null);
+  }
+
+  /** How many descriptors come with it: one for each HOST buffer. */
+  @JsonIgnore
+  public int descriptors() {
+    int count = 0;
+    for (Buffer buffer : buffers == null ? List.<Buffer>of() : buffers) {
+      count += buffer.kind() == BufferKind.HOST ? 1 : 0;
+    }
+    return count;
   }
 
   /** A second session of a worker, for saves. */
@@ -168,7 +229,8 @@ public record Register(
         attachTo,
         alone ? in.objects("groups", 1, MAX_GROUPS, Register::group) : null,
         alone ? in.objects("buffers", 0, MAX_BUFFERS, Register::buffer) : null,
-        alone ? in.objects("layers", 0, MAX_LAYERS, Register::layer) : null);
+        alone ? in.objects("layers", 0, MAX_LAYERS, Register::layer) : null,
+        alone && in.has("staging") ? in.object("staging", Register::staging) : null);
   }
 
   private static Format format(JsonFields in) {
@@ -204,6 +266,16 @@ public record Register(
   private static Buffer buffer(JsonFields in) {
     return new Buffer(
         in.constant("kind", BufferKind.class), in.integer("bytes", 1, JsonFields.MAX_INTEGER));
+  }
+
+  private static Staging staging(JsonFields in) {
+    return new Staging(
+        in.name("deviceUuid", 64),
+        in.name("handle", 128),
+        in.integer("offset", 0, JsonFields.MAX_INTEGER),
+        in.smallInteger("slotBytes", 1 << 20, 256 << 20),
+        in.smallInteger("loadSlots", 1, 16),
+        in.smallInteger("saveSlots", 1, 16));
   }
 
   private static Layer layer(JsonFields in) {

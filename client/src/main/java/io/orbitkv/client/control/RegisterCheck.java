@@ -7,6 +7,7 @@ import io.orbitkv.client.control.Register.Group;
 import io.orbitkv.client.control.Register.Layer;
 import io.orbitkv.client.control.Register.Role;
 import io.orbitkv.client.control.Register.Rule;
+import io.orbitkv.client.control.Register.Staging;
 import io.orbitkv.client.wire.PayloadLimits;
 import io.orbitkv.client.wire.Refusal;
 import io.orbitkv.client.wire.RefusalCode;
@@ -42,7 +43,7 @@ public final class RegisterCheck {
     List<Layer> layers = list(register.layers());
     Refusal refusal = groups(groups);
     if (refusal == null) {
-      refusal = buffers(buffers);
+      refusal = buffers(buffers, register.staging());
     }
     if (refusal == null && register.role() == Role.QUERY) {
       return queryRole(register, buffers, layers);
@@ -91,16 +92,36 @@ public final class RegisterCheck {
     return null;
   }
 
-  private static @Nullable Refusal buffers(List<Buffer> buffers) {
+  private static @Nullable Refusal buffers(List<Buffer> buffers, @Nullable Staging staging) {
     for (int i = 0; i < buffers.size(); i++) {
-      if (buffers.get(i).kind() != BufferKind.HOST) {
+      BufferKind kind = buffers.get(i).kind();
+      String at = "buffers[" + i + "].kind";
+      if (kind == BufferKind.CUDA_IPC) {
         return Refusal.ofField(
-            RefusalCode.BUFFER_KIND,
-            "buffers[" + i + "].kind",
-            buffers.get(i).kind() + " buffers are not offered by this version");
+            RefusalCode.BUFFER_KIND, at, kind + " buffers are not offered by this version");
+      }
+      if (kind != buffers.getFirst().kind()) {
+        return value(at, "all buffers of a session are of one kind");
       }
     }
-    return null;
+    boolean staged = !buffers.isEmpty() && buffers.getFirst().kind() == BufferKind.CUDA_STAGED;
+    if (staged != (staging != null)) {
+      return Refusal.ofField(
+          staged ? RefusalCode.MISSING_FIELD : RefusalCode.BAD_VALUE,
+          "staging",
+          "given exactly with CUDA_STAGED buffers");
+    }
+    return staging == null ? null : staging(staging);
+  }
+
+  private static @Nullable Refusal staging(Staging staging) {
+    if (!staging.handle().matches("[0-9a-fA-F]{128}")) {
+      return value("staging.handle", "128 hexadecimal digits");
+    }
+    if (staging.slotBytes() % 4096 != 0) {
+      return value("staging.slotBytes", "a multiple of 4096");
+    }
+    return staging.offset() % 256 == 0 ? null : value("staging.offset", "a multiple of 256");
   }
 
   private static @Nullable Refusal layers(

@@ -7,10 +7,12 @@ import io.orbitkv.client.wire.RefusalCode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to {@link Register}, with three descriptors: channel memfd, doorbell, signal.
+ * The answer to {@link Register}, with three descriptors: channel memfd, doorbell, signal. With
+ * staged buffers three more: board memfd, eventfd to the engine, eventfd to the Manager.
  *
  * @param supersededSessionId the session that this one replaced, null for none
  * @param channel the sizes and offsets of the channel memfd
+ * @param board null without staged buffers of its own
  */
 public record Registered(
     long sessionId,
@@ -18,10 +20,26 @@ public record Registered(
     int namespaceId,
     long epoch,
     @Nullable Long supersededSessionId,
-    ChannelGeometry channel) {
+    ChannelGeometry channel,
+    @Nullable Board board) {
+
+  /**
+   * The memory by which staging slots are passed.
+   *
+   * @param bytes of the memfd
+   */
+  public record Board(long bytes) {}
 
   /** How many descriptors come with it. */
   public static final int DESCRIPTORS = 3;
+
+  /** The same with a board. */
+  public static final int STAGED_DESCRIPTORS = 6;
+
+  /** How many descriptors come with this one. */
+  public int descriptors() {
+    return board == null ? DESCRIPTORS : STAGED_DESCRIPTORS;
+  }
 
   /** The JSON. */
   public byte[] encode() {
@@ -45,7 +63,11 @@ public record Registered(
               in.smallInteger("namespaceId", 0, Integer.MAX_VALUE),
               in.integer("epoch", 1, JsonFields.MAX_INTEGER),
               in.optionalInteger("supersededSessionId", 1, JsonFields.MAX_INTEGER),
-              channel == null ? ChannelGeometry.STANDARD : channel);
+              channel == null ? ChannelGeometry.STANDARD : channel,
+              in.has("board")
+                  ? in.object(
+                      "board", each -> new Board(each.integer("bytes", 1, JsonFields.MAX_INTEGER)))
+                  : null);
         });
   }
 

@@ -113,6 +113,14 @@ class JsonMessagesTest {
         "BAD_VALUE groups[0].windowTokens", "\"PREFIX\"", "\"PREFIX\",\"windowTokens\":9");
     assertRegister("BAD_VALUE groups[0].rule", "\"PREFIX\"", "\"CHECKPOINT\"");
     assertRegister("BUFFER_KIND buffers[0].kind", "\"HOST\"", "\"CUDA_IPC\"");
+    assertRegister("MISSING_FIELD staging", "\"HOST\"", "\"CUDA_STAGED\"");
+    String staging =
+        "\"staging\": {\"deviceUuid\": \"GPU-0\", \"handle\": \"%s\", \"offset\": 0, \"slotBytes\":"
+            + " %d, \"loadSlots\": 1, \"saveSlots\": 1}, \"buffers\": [";
+    String good = "0".repeat(128);
+    assertRegister("BAD_VALUE staging", "\"buffers\": [", staging.formatted(good, 1 << 20));
+    assertRegister(
+        "BAD_VALUE staging.slotBytes", "\"buffers\": [", staging.formatted(good, 1 << 10));
     assertRegister(
         "BAD_VALUE groups[0].bytesPerBlock", "\"bytesPerBlock\": 4096", "\"bytesPerBlock\": 4095");
     assertRegister("BAD_VALUE buffers", "\"role\": \"LOAD\"", "\"role\": \"QUERY\"");
@@ -138,8 +146,10 @@ class JsonMessagesTest {
         problem(
             example()
                 .replace(
-                    "\"blockStride\": 4096,\n             \"segmentCount\": 2, \"segmentStride\": 2048",
-                    "\"blockStride\": 2048,\n             \"segmentCount\": 2, \"segmentStride\": 131072")),
+                    "\"blockStride\": 4096,\n"
+                        + "             \"segmentCount\": 2, \"segmentStride\": 2048",
+                    "\"blockStride\": 2048,\n"
+                        + "             \"segmentCount\": 2, \"segmentStride\": 131072")),
         "separate planes of keys and values are legal");
   }
 

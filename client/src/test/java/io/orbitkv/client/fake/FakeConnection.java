@@ -236,7 +236,8 @@ final class FakeConnection implements AutoCloseable {
             namespace.id,
             manager.epoch(),
             superseded,
-            ChannelGeometry.STANDARD);
+            ChannelGeometry.STANDARD,
+            null);
     List<OwnedFd> descriptors =
         List.of(
             opened.memfd.descriptor(), opened.doorbell.descriptor(), opened.signal.descriptor());

@@ -38,6 +38,9 @@ public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
     return operationId;
   }
 
+  /** The pages that it copies from or to. */
+  public abstract EngineBuffers buffers();
+
   /** Bytes of the engine that this task moves. */
   public abstract long bytes();
 
@@ -72,6 +75,19 @@ public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
 
   /** Ends the task early without calling it a failure of the copy. */
   protected final void stop() {
+    stopped = true;
+  }
+
+  /** Whether no further part should begin. */
+  final boolean stopped() {
+    return stopped;
+  }
+
+  /** The copy cannot be made; the first reason counts. */
+  final void fail(String reason) {
+    if (failure == null) {
+      failure = reason;
+    }
     stopped = true;
   }
 

@@ -44,6 +44,17 @@ public interface EngineBuffers extends AutoCloseable {
       boolean verify,
       boolean streaming);
 
+  /**
+   * Whether this process reaches the pages by {@link #gather} and {@link #scatter}. If not, the
+   * executor has another way.
+   */
+  default boolean mapped() {
+    return true;
+  }
+
+  /** The engine is gone: nothing is to be waited for that only it could do. Any thread. */
+  default void engineGone() {}
+
   /** The word for this kind of memory on the wire: {@code host}. */
   String kind();
 

@@ -3,6 +3,8 @@ package io.orbitkv.core.copy;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +52,32 @@ public final class GroupLayout {
     static Result refused(LayerLayout layer, String field, String message) {
       return new Result(null, new Problem("layers[" + layer.layer() + "]." + field, message));
     }
+  }
+
+  /** The layouts of all groups, or the first problem. */
+  public record All(Map<Integer, GroupLayout> layouts, @Nullable Problem problem) {}
+
+  /**
+   * Checks every layer of a shard.
+   *
+   * @param bufferBytes size of each registered buffer
+   */
+  public static All compileAll(List<LayerLayout> layers, long[] bufferBytes) {
+    Map<Integer, List<LayerLayout>> byGroup = new TreeMap<>();
+    for (LayerLayout layer : layers) {
+      byGroup.computeIfAbsent(layer.groupId(), group -> new ArrayList<>()).add(layer);
+    }
+    Map<Integer, GroupLayout> layouts = new TreeMap<>();
+    for (Map.Entry<Integer, List<LayerLayout>> group : byGroup.entrySet()) {
+      Result compiled = compile(group.getKey(), group.getValue(), bufferBytes);
+      if (compiled.problem() != null) {
+        return new All(Map.of(), compiled.problem());
+      }
+      if (compiled.layout() != null) {
+        layouts.put(group.getKey(), compiled.layout());
+      }
+    }
+    return new All(layouts, null);
   }
 
   /**

@@ -2,10 +2,8 @@ package io.orbitkv.core.copy;
 
 import io.orbitkv.core.checksum.Checksum;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,21 +49,11 @@ public final class HostBuffers implements EngineBuffers {
   public static Result describe(
       List<MemorySegment> buffers, List<LayerLayout> layers, boolean mayFault, Runnable unmap) {
     long[] sizes = buffers.stream().mapToLong(MemorySegment::byteSize).toArray();
-    Map<Integer, List<LayerLayout>> byGroup = new TreeMap<>();
-    for (LayerLayout layer : layers) {
-      byGroup.computeIfAbsent(layer.groupId(), group -> new ArrayList<>()).add(layer);
+    GroupLayout.All all = GroupLayout.compileAll(layers, sizes);
+    if (all.problem() != null) {
+      return new Result(null, all.problem());
     }
-    Map<Integer, GroupLayout> layouts = new TreeMap<>();
-    for (Map.Entry<Integer, List<LayerLayout>> group : byGroup.entrySet()) {
-      GroupLayout.Result compiled = GroupLayout.compile(group.getKey(), group.getValue(), sizes);
-      if (compiled.problem() != null) {
-        return new Result(null, compiled.problem());
-      }
-      if (compiled.layout() != null) {
-        layouts.put(group.getKey(), compiled.layout());
-      }
-    }
-    return new Result(new HostBuffers(List.copyOf(buffers), layouts, mayFault, unmap), null);
+    return new Result(new HostBuffers(List.copyOf(buffers), all.layouts(), mayFault, unmap), null);
   }
 
   @Override

@@ -45,6 +45,27 @@ public final class PublishCopy extends CopyTask {
     this.blocksPerPart = (int) Math.max(1, PART_BYTES / Math.max(1, layout.payloadBytes()));
   }
 
+  @Override
+  public EngineBuffers buffers() {
+    return buffers;
+  }
+
+  GroupLayout layout() {
+    return layout;
+  }
+
+  int[] sourceBlocks() {
+    return sourceBlocks;
+  }
+
+  long[] extentOffsets() {
+    return extentOffsets;
+  }
+
+  MemorySegment pool() {
+    return pool;
+  }
+
   /** The checksum of each extent, valid when the task has ended without failure. */
   public long[] checksums() {
     return checksums;

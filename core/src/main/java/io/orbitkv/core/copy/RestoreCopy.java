@@ -94,6 +94,28 @@ public final class RestoreCopy extends CopyTask {
     }
   }
 
+  @Override
+  public EngineBuffers buffers() {
+    return buffers;
+  }
+
+  List<GroupBlocks> groups() {
+    return groups;
+  }
+
+  boolean verify() {
+    return verify;
+  }
+
+  /** Whether layers go one after the other. */
+  boolean layered() {
+    return progress != null;
+  }
+
+  @Nullable LayerProgress progress() {
+    return progress;
+  }
+
   /** The first block found damaged; null if all were right. */
   public @Nullable Mismatch mismatch() {
     return mismatch.get();
@@ -124,7 +146,6 @@ public final class RestoreCopy extends CopyTask {
               ? restoreBlock(group, i)
               : restoreLayer(group, i, part.layerIndex());
       if (!intact) {
-        stop();
         return;
       }
     }
@@ -173,17 +194,19 @@ public final class RestoreCopy extends CopyTask {
     return matches(group, i, promised - stored + actual);
   }
 
-  private long storedSum(GroupLayout layout, long extentOffset, int layer) {
+  long storedSum(GroupLayout layout, long extentOffset, int layer) {
     return pool.get(PublishCopy.SUM, extentOffset + layout.trailerOffset() + 8L * layer);
   }
 
-  private boolean matches(GroupBlocks group, int i, long sumOfLayers) {
+  /** Whether a block's sum is that of its publish; otherwise the task stops. */
+  boolean matches(GroupBlocks group, int i, long sumOfLayers) {
     long expected = group.checksums()[i];
     long actual = Checksum.finish(sumOfLayers, group.layout().payloadBytes());
     if (expected == actual) {
       return true;
     }
     mismatch.compareAndSet(null, new Mismatch(group.blockIds()[i], expected, actual));
+    stop();
     return false;
   }
 

@@ -12,6 +12,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "BENCHMARK",
     subcommands = {
+      GpuBenchCommand.class,
       IpcBenchCommand.class,
       JournalBenchCommand.class,
       PoolBenchCommand.class,

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * in each direction. Made before the registration is decided, so that want of descriptors refuses
  * it while nothing is promised. Control thread, but for reading the fields.
  */
-final class ChannelMemory implements AutoCloseable {
+final class ChannelMemory implements Signalled, AutoCloseable {
   private final ChannelGeometry geometry;
   private final Memfd memfd;
   private final Mapping mapping;
@@ -98,13 +98,13 @@ final class ChannelMemory implements AutoCloseable {
     }
   }
 
-  /** How many signals were written. */
-  long signalsEnded() {
+  @Override
+  public long signalsEnded() {
     return signalsEnded.get();
   }
 
-  /** Whether somebody is writing a signal, perhaps in vain. */
-  boolean signalling() {
+  @Override
+  public boolean signalling() {
     long ended = signalsEnded.get();
     return signalsBegun.get() != ended;
   }
@@ -114,12 +114,8 @@ final class ChannelMemory implements AutoCloseable {
     return heldUp;
   }
 
-  /**
-   * Sets free whoever waits for the counter that the client filled.
-   *
-   * @return whether it was full
-   */
-  boolean release() throws NativeException {
+  @Override
+  public boolean release() throws NativeException {
     if (!signal.isFull()) {
       return false;
     }

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.agrona.collections.Long2ObjectHashMap;
@@ -53,7 +54,7 @@ final class ChannelPoller implements CommandSource, SessionListener, LongConsume
   private final List<ChannelSession> hot = new ArrayList<>();
   private final List<ChannelSession> dirty = new ArrayList<>();
   private final List<Ended> ended = new ArrayList<>();
-  private final Map<Long, String> violations = new HashMap<>();
+  private final Map<Long, String> violations = new ConcurrentHashMap<>();
 
   /** Sessions that ended in the cycle that opened them, before its answers were given. */
   private final Map<Long, SessionEnd> endedEarly = new HashMap<>();
@@ -168,8 +169,13 @@ final class ChannelPoller implements CommandSource, SessionListener, LongConsume
   }
 
   void violation(ChannelSession session, String why) {
+    violation(session.id(), why);
+  }
+
+  /** Notes why a session is about to be closed. Any thread. */
+  void violation(long sessionId, String why) {
     metrics.violation();
-    violations.put(session.id(), why);
+    violations.put(sessionId, why);
   }
 
   /**

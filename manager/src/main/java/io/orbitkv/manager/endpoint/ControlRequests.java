@@ -161,7 +161,34 @@ final class ControlRequests {
           false);
       return;
     }
-    switch (registrations.prepare(register, frame.descriptors(), connection.peer)) {
+    if (register.staging() != null && frame.descriptors().isEmpty()) {
+      prepareStaged(connection, register);
+      return;
+    }
+    prepared(connection, registrations.prepare(register, frame.descriptors(), connection.peer));
+  }
+
+  /** A GPU may take a second to be opened: that is done beside this thread. */
+  private void prepareStaged(ControlConnection connection, Register register) {
+    connection.pending = FrameType.REGISTER;
+    registrations.beside(
+        () -> {
+          Registrations.Prepared prepared =
+              registrations.prepare(register, List.of(), connection.peer);
+          outbox.post(
+              () -> {
+                if (!connection.closed()) {
+                  current().act(connection, () -> prepared(connection, prepared));
+                } else if (prepared instanceof Registrations.Prepared.Good good) {
+                  good.giveBack();
+                }
+              });
+        });
+  }
+
+  private void prepared(ControlConnection connection, Registrations.Prepared prepared)
+      throws NativeException {
+    switch (prepared) {
       case Registrations.Prepared.Bad(Refusal refusal) ->
           refuse(connection, refusal, refusal.is(RefusalCode.BAD_FD_COUNT));
       case Registrations.Prepared.Good good -> {
@@ -171,8 +198,7 @@ final class ControlRequests {
             registrations.send(
                 good,
                 queue,
-                (registered, session) ->
-                    outbox.post(() -> registered(connection, good, registered, session)),
+                registered -> outbox.post(() -> registered(connection, good, registered)),
                 refused ->
                     outbox.post(
                         () -> {
@@ -190,10 +216,7 @@ final class ControlRequests {
   }
 
   private void registered(
-      ControlConnection connection,
-      Registrations.Prepared.Good good,
-      Reply.Registered registered,
-      ChannelSession session) {
+      ControlConnection connection, Registrations.Prepared.Good good, Reply.Registered registered) {
     if (connection.closed()) {
       end(registered.sessionId());
       return;
@@ -206,8 +229,8 @@ final class ControlRequests {
             connection.reply(
                 FrameType.REGISTERED,
                 registrations.answer(registered, good).encode(),
-                session.memory().toSend(),
-                session.memory()::sent));
+                registrations.toSend(good),
+                () -> registrations.sent(good)));
   }
 
   private void health(ControlConnection connection) throws NativeException {

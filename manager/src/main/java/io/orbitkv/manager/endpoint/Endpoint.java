@@ -69,6 +69,11 @@ public final class Endpoint implements AutoCloseable {
     return queue;
   }
 
+  /** Says who opens the staging rings of engines on a GPU; before {@link #serve}. */
+  public void offer(StagedMemory memory) {
+    registrations.offer(memory);
+  }
+
   /**
    * Binds the socket and serves it.
    *

@@ -91,6 +91,24 @@ final class EngineMemory {
       List<Mapping> mappings, List<Register.Layer> layers, Consumer<Runnable> later) {
     List<MemorySegment> memory = new ArrayList<>();
     mappings.forEach(mapping -> memory.add(mapping.segment()));
+    HostBuffers.Result result =
+        HostBuffers.describe(
+            memory,
+            layouts(layers),
+            HostFacts.strictOvercommit(),
+            () -> later.accept(() -> mappings.forEach(Mapping::close)));
+    GroupLayout.Problem problem = result.problem();
+    HostBuffers buffers = result.buffers();
+    if (buffers == null || problem != null) {
+      return problem == null
+          ? Decoded.bad(RefusalCode.BAD_VALUE, "layers", "cannot be described")
+          : Decoded.bad(RefusalCode.BAD_VALUE, problem.field(), problem.message());
+    }
+    return Decoded.good(buffers);
+  }
+
+  /** The layers of a registration as the copies take them. */
+  static List<LayerLayout> layouts(List<Register.Layer> layers) {
     List<LayerLayout> layouts = new ArrayList<>();
     for (Register.Layer layer : layers) {
       layouts.add(
@@ -105,19 +123,6 @@ final class EngineMemory {
               layer.segmentStride(),
               layer.segmentBytes()));
     }
-    HostBuffers.Result result =
-        HostBuffers.describe(
-            memory,
-            layouts,
-            HostFacts.strictOvercommit(),
-            () -> later.accept(() -> mappings.forEach(Mapping::close)));
-    GroupLayout.Problem problem = result.problem();
-    HostBuffers buffers = result.buffers();
-    if (buffers == null || problem != null) {
-      return problem == null
-          ? Decoded.bad(RefusalCode.BAD_VALUE, "layers", "cannot be described")
-          : Decoded.bad(RefusalCode.BAD_VALUE, problem.field(), problem.message());
-    }
-    return Decoded.good(buffers);
+    return layouts;
   }
 }

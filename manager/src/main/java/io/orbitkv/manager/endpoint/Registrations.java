@@ -11,14 +11,18 @@ import io.orbitkv.client.wire.RefusalCode;
 import io.orbitkv.core.Command;
 import io.orbitkv.core.Reply;
 import io.orbitkv.core.copy.EngineBuffers;
+import io.orbitkv.core.copy.GroupLayout;
+import io.orbitkv.core.copy.SlotBoard;
+import io.orbitkv.core.copy.StagedBuffers;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.OwnedFd;
 import io.orbitkv.ffi.PeerCredentials;
+import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.identity.StateFormat;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,12 +42,14 @@ final class Registrations {
      * It can be decided.
      *
      * @param buffers null without layers of its own
+     * @param board null without staged buffers of its own; its buffers close it
      */
     record Good(
         Register register,
         PeerCredentials peer,
         @Nullable StateFormat format,
         @Nullable EngineBuffers buffers,
+        @Nullable BoardMemory board,
         ChannelMemory memory)
         implements Prepared {
 
@@ -66,6 +72,7 @@ final class Registrations {
   private final PayloadLimits limits;
   private final Consumer<Runnable> later;
   private final SignalGuard guard;
+  private volatile @Nullable StagedMemory stagedMemory;
 
   /** The groups and layers of open sessions, for those that attach to them. Loop thread. */
   private final Map<Long, SessionShape> shapes = new HashMap<>();
@@ -84,8 +91,7 @@ final class Registrations {
 
   Prepared prepare(Register register, List<OwnedFd> descriptors, PeerCredentials peer) {
     Refusal problem = RegisterCheck.problem(register);
-    List<Register.Buffer> buffers = register.buffers();
-    int due = buffers == null ? 0 : buffers.size();
+    int due = register.descriptors();
     if (problem == null && descriptors.size() != due) {
       problem =
           Refusal.of(
@@ -124,7 +130,19 @@ final class Registrations {
     List<Register.Buffer> buffers = register.buffers();
     List<Register.Layer> layers = register.layers();
     EngineBuffers mapped = null;
-    if (buffers != null && layers != null && !layers.isEmpty()) {
+    BoardMemory board = null;
+    Register.Staging staging = register.staging();
+    if (staging != null && buffers != null && layers != null) {
+      switch (staged(staging, buffers, layers)) {
+        case Decoded.Bad<Staged>(Refusal refusal) -> {
+          return new Prepared.Bad(refusal);
+        }
+        case Decoded.Good<Staged>(Staged good) -> {
+          mapped = good.buffers();
+          board = good.board();
+        }
+      }
+    } else if (buffers != null && layers != null && !layers.isEmpty()) {
       switch (EngineMemory.map(buffers, layers, descriptors, later)) {
         case Decoded.Bad<EngineBuffers>(Refusal refusal) -> {
           return new Prepared.Bad(refusal);
@@ -134,7 +152,7 @@ final class Registrations {
     }
     try {
       return new Prepared.Good(
-          register, peer, format, mapped, ChannelMemory.create(GEOMETRY, guard));
+          register, peer, format, mapped, board, ChannelMemory.create(GEOMETRY, guard));
     } catch (NativeException scarce) {
       if (mapped != null) {
         mapped.close();
@@ -145,6 +163,45 @@ final class Registrations {
     }
   }
 
+  private record Staged(StagedBuffers buffers, BoardMemory board) {}
+
+  private Decoded<Staged> staged(
+      Register.Staging staging, List<Register.Buffer> buffers, List<Register.Layer> layers) {
+    StagedMemory memory = stagedMemory;
+    if (memory == null) {
+      return Decoded.bad(RefusalCode.BUFFER_KIND, "buffers[0].kind", "no GPU is served here");
+    }
+    long[] sizes = buffers.stream().mapToLong(Register.Buffer::bytes).toArray();
+    GroupLayout.All layouts = GroupLayout.compileAll(EngineMemory.layouts(layers), sizes);
+    GroupLayout.Problem problem = layouts.problem();
+    if (problem != null) {
+      return Decoded.bad(RefusalCode.BAD_VALUE, problem.field(), problem.message());
+    }
+    for (GroupLayout layout : layouts.layouts().values()) {
+      if (layout.extentBytes() > staging.slotBytes() || layout.layerCount() > SlotBoard.MAX_SUMS) {
+        return Decoded.bad(
+            RefusalCode.BAD_VALUE,
+            "staging.slotBytes",
+            "a block of group %d takes %d bytes".formatted(layout.groupId(), layout.extentBytes()));
+      }
+    }
+    BoardMemory board;
+    try {
+      board = BoardMemory.create(staging.loadSlots(), staging.saveSlots(), guard);
+    } catch (NativeException scarce) {
+      return new Decoded.Bad<>(
+          Refusal.of(RefusalCode.TOO_MANY_SESSIONS, "no board: " + scarce.getMessage())
+              .withRetry(1_000));
+    }
+    return switch (memory.open(staging, layouts.layouts(), board, board::close)) {
+      case Decoded.Bad<StagedBuffers>(Refusal refusal) -> {
+        board.close();
+        yield new Decoded.Bad<>(refusal);
+      }
+      case Decoded.Good<StagedBuffers>(StagedBuffers good) -> Decoded.good(new Staged(good, board));
+    };
+  }
+
   /**
    * Hands a registration to the loop; false if the queue is full. The consumers are called on the
    * loop thread, when the session can already be served.
@@ -152,7 +209,7 @@ final class Registrations {
   boolean send(
       Prepared.Good good,
       CommandQueue queue,
-      BiConsumer<Reply.Registered, ChannelSession> registered,
+      Consumer<Reply.Registered> registered,
       Consumer<Reply.Refused> refused) {
     Register register = good.register();
     return queue.offer(
@@ -169,7 +226,10 @@ final class Registrations {
             good.buffers(),
             reply -> {
               switch (reply) {
-                case Reply.Registered answer -> registered.accept(answer, open(good, answer));
+                case Reply.Registered answer -> {
+                  open(good, answer, queue);
+                  registered.accept(answer);
+                }
                 case Reply.Refused refusal -> refused.accept(refusal);
                 case Reply other ->
                     throw new IllegalStateException(other + " is no answer to REGISTER");
@@ -180,13 +240,47 @@ final class Registrations {
   /** What REGISTERED says. */
   Registered answer(Reply.Registered registered, Prepared.Good good) {
     long superseded = registered.supersededSessionId();
+    BoardMemory board = good.board();
     return new Registered(
         registered.sessionId(),
         registered.instanceId(),
         registered.namespaceId(),
         registered.epoch(),
         superseded == 0 ? null : superseded,
-        good.memory().geometry());
+        good.memory().geometry(),
+        board == null ? null : new Registered.Board(board.bytes()));
+  }
+
+  /** The descriptors of REGISTERED, in their order. */
+  List<OwnedFd> toSend(Prepared.Good good) {
+    List<OwnedFd> descriptors = new ArrayList<>(good.memory().toSend());
+    if (good.board() != null) {
+      descriptors.addAll(good.board().toSend());
+    }
+    return descriptors;
+  }
+
+  /** They were sent. */
+  void sent(Prepared.Good good) {
+    good.memory().sent();
+    if (good.board() != null) {
+      good.board().sent();
+    }
+  }
+
+  /** Runs what takes its time on a GPU's behalf. */
+  void beside(Runnable task) {
+    StagedMemory memory = stagedMemory;
+    if (memory == null) {
+      task.run();
+    } else {
+      memory.execute(task);
+    }
+  }
+
+  /** Says who opens staging rings; before anything is registered. */
+  void offer(StagedMemory memory) {
+    stagedMemory = memory;
   }
 
   /** Loop thread. */
@@ -194,7 +288,19 @@ final class Registrations {
     shapes.remove(sessionId);
   }
 
-  private ChannelSession open(Prepared.Good good, Reply.Registered registered) {
+  private void open(Prepared.Good good, Reply.Registered registered, CommandQueue queue) {
+    if (good.board() != null && good.buffers() instanceof StagedBuffers staged) {
+      long id = registered.sessionId();
+      good.board().open(registered.epoch(), id);
+      staged
+          .ring()
+          .onViolation(
+              why -> {
+                poller.violation(id, why);
+                return queue.offer(
+                    new Command.CloseSession(id, SessionEnd.PROTOCOL_VIOLATION, _ -> {}));
+              });
+    }
     SessionShape attached = shapes.get(good.attachTo());
     SessionShape shape = attached == null ? SessionShape.of(good.register()) : attached;
     ChannelSession session =
@@ -208,6 +314,5 @@ final class Registrations {
             shape.layerCounts());
     shapes.put(registered.sessionId(), shape);
     poller.open(session);
-    return session;
   }
 }

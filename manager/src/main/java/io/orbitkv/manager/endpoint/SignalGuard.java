@@ -26,7 +26,7 @@ final class SignalGuard implements AutoCloseable {
   private static final long NOT_SIGNALLING = -1;
 
   /** Signals that had ended at the last look, or that none was being written. */
-  private final Map<ChannelMemory, Long> watched = new HashMap<>();
+  private final Map<Signalled, Long> watched = new HashMap<>();
 
   private final Thread thread;
   private boolean stopping;
@@ -39,13 +39,13 @@ final class SignalGuard implements AutoCloseable {
     thread.start();
   }
 
-  synchronized void watch(ChannelMemory memory) {
+  synchronized void watch(Signalled memory) {
     watched.put(memory, NOT_SIGNALLING);
     notifyAll();
   }
 
   /** Called before its descriptors are closed. */
-  synchronized void forget(ChannelMemory memory) {
+  synchronized void forget(Signalled memory) {
     watched.remove(memory);
   }
 
@@ -64,8 +64,8 @@ final class SignalGuard implements AutoCloseable {
     while (watched.isEmpty() && !stopping) {
       wait();
     }
-    for (Map.Entry<ChannelMemory, Long> entry : watched.entrySet()) {
-      ChannelMemory memory = entry.getKey();
+    for (Map.Entry<Signalled, Long> entry : watched.entrySet()) {
+      Signalled memory = entry.getKey();
       long ended = memory.signalsEnded();
       boolean signalling = memory.signalling();
       if (signalling && entry.getValue() == ended) {
@@ -76,7 +76,7 @@ final class SignalGuard implements AutoCloseable {
     return !stopping;
   }
 
-  private static void release(ChannelMemory memory, long ended) {
+  private static void release(Signalled memory, long ended) {
     try {
       for (int i = 0; i < READS && memory.signalsEnded() == ended && memory.release(); i++) {
         Thread.onSpinWait();

@@ -1,0 +1,123 @@
+package io.orbitkv.ffi.cuda;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * The two kernels that scatter a slot to pages and gather pages into a slot, with the checksums of
+ * what they move. {@code src/main/cuda/pages.cu} is their source.
+ *
+ * <pre>
+ *   a layer of the table, 40 bytes:   0 u64 address of block 0, segment 0
+ *                                     8 u64 blockStride        16 u64 segmentStride
+ *                                    24 u32 segmentCount       28 u32 segmentBytes
+ *                                    32 u64 extentOffset
+ *   an entry, 16 bytes:               0 u32 pageIndex           4 u32 reserved
+ *                                     8 u64 slotOffset
+ * </pre>
+ */
+public final class PagesKernel {
+  /** Bytes of a layer in the table. */
+  public static final int LAYER_BYTES = 40;
+
+  /** Bytes of an entry. */
+  public static final int ENTRY_BYTES = 16;
+
+  /** The most threads of a block, and the best number. */
+  public static final int THREADS = 512;
+
+  private static final String RESOURCE = "pages.ptx";
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  private final CudaKernel scatter;
+  private final CudaKernel gather;
+  private final int blocks;
+
+  private PagesKernel(CudaKernel scatter, CudaKernel gather, int blocks) {
+    this.scatter = scatter;
+    this.gather = gather;
+    this.blocks = blocks;
+  }
+
+  /**
+   * Loads them.
+   *
+   * @param blocks of the grid: more is faster, fewer leave more of the GPU to others; 1 to 65,535
+   */
+  public static PagesKernel load(CudaDevice device, int blocks) throws CudaException {
+    byte[] ptx = resource(RESOURCE);
+    return new PagesKernel(
+        device.kernel(ptx, "orbitkv_scatter"), device.kernel(ptx, "orbitkv_gather"), blocks);
+  }
+
+  /** The text of a PTX module of this package. */
+  static byte[] resource(String name) {
+    try (InputStream in = PagesKernel.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException("the jar has no " + name);
+      }
+      return in.readAllBytes();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  /** Writes a layer of the table. */
+  public static void putLayer(
+      MemorySegment table,
+      int index,
+      long address,
+      long blockStride,
+      long segmentStride,
+      int segmentCount,
+      int segmentBytes,
+      long extentOffset) {
+    long at = (long) index * LAYER_BYTES;
+    table.set(LONG, at, address);
+    table.set(LONG, at + 8, blockStride);
+    table.set(LONG, at + 16, segmentStride);
+    table.set(INT, at + 24, segmentCount);
+    table.set(INT, at + 28, segmentBytes);
+    table.set(LONG, at + 32, extentOffset);
+  }
+
+  /**
+   * Starts one of the kernels.
+   *
+   * @param toPages scatter, else gather
+   * @param layers the group's whole table on the device
+   * @param entries where the kernel reads the entries
+   * @param slot the slot's address, a multiple of 16
+   * @param sums {@code entryCount * layerCount} zeroed words on the device, 0 for no sums
+   */
+  public void launch(
+      CudaStream stream,
+      boolean toPages,
+      long layers,
+      int firstLayer,
+      int layerCount,
+      long entries,
+      int entryCount,
+      long slot,
+      long sums)
+      throws CudaException {
+    stream.launch(
+        toPages ? scatter : gather,
+        blocks,
+        THREADS,
+        layers,
+        firstLayer,
+        layerCount,
+        entries,
+        entryCount,
+        slot,
+        sums);
+  }
+}
