@@ -42,10 +42,13 @@ class SsdLayoutTest {
         (double) layout.peakLiveBytes() / capacity);
   }
 
-  private static Map<String, Row> compare(String what, Trace trace, Sizes sizes, int blocks) {
+  /** What the extents came to, and each other layout. */
+  private record Compared(Row extents, Map<String, Row> others) {}
+
+  private static Compared compare(String what, Trace trace, Sizes sizes, int blocks) {
     long capacity = (long) blocks * BLOCK_BYTES / SEGMENT_BYTES * SEGMENT_BYTES;
     Map<String, Row> rows = new LinkedHashMap<>();
-    rows.put("extents", play(new ExtentLayout(capacity), trace, sizes, capacity));
+    Row extents = play(new ExtentLayout(capacity), trace, sizes, capacity);
     for (double fill : new double[] {0.95, 0.9, 0.8, 0.7}) {
       rows.put(
           "log, %.0f %% live".formatted(fill * 100),
@@ -65,27 +68,26 @@ class SsdLayoutTest {
     System.out.printf(
         "%s, %,d MiB: written for each byte of payload, most payload at one time, blocks hit%n",
         what, capacity >> 20);
-    rows.forEach(
-        (name, row) ->
-            System.out.printf(
-                "  %-14s %5.3f %5.1f %% %,8d%n",
-                name, row.amplification, row.use * 100, row.played.hits()));
-    return rows;
+    print("extents", extents);
+    rows.forEach(SsdLayoutTest::print);
+    return new Compared(extents, rows);
   }
 
-  private static void assertExtentsWin(Map<String, Row> rows) {
-    Row extents = rows.get("extents");
+  private static void print(String name, Row row) {
+    System.out.printf(
+        "  %-14s %5.3f %5.1f %% %,8d%n", name, row.amplification, row.use * 100, row.played.hits());
+  }
+
+  private static void assertExtentsWin(Compared compared) {
+    Row extents = compared.extents;
     assertTrue(extents.amplification < 1.02, "only padding: " + extents);
     assertTrue(extents.use > 0.9, "little is lost between extents: " + extents);
-    rows.forEach(
-        (name, row) -> {
-          if (!name.equals("extents")) {
+    compared.others.forEach(
+        (name, row) ->
             assertTrue(
                 row.amplification > 1.5 * extents.amplification
                     || row.played.hits() < 0.996 * extents.played.hits(),
-                name + " writes little more and hits as much: " + row);
-          }
-        });
+                name + " writes little more and hits as much: " + row));
   }
 
   @Test
@@ -104,10 +106,9 @@ class SsdLayoutTest {
       return;
     }
     Trace trace = TraceFile.read(file, Integer.MAX_VALUE);
-    Map<String, Row> one = compare("conversation trace, one length", trace, ONE, 20_032);
+    Compared one = compare("conversation trace, one length", trace, ONE, 20_032);
     assertExtentsWin(one);
-    assertEquals(
-        new LruModel(20_032).play(trace), one.get("extents").played.hits(), "an exact LRU");
+    assertEquals(new LruModel(20_032).play(trace), one.extents.played.hits(), "an exact LRU");
     assertExtentsWin(compare("conversation trace, three lengths", trace, THREE, 20_032));
   }
 }
