@@ -1,8 +1,8 @@
-"""Qualifies a Manager and the adapters on a machine with a GPU: layouts, kills, a real model.
+"""Qualifies a Manager and the adapters on a machine with a GPU: layouts, whole engines, kills, a real model.
 
     PYTHONPATH=adapters/src:adapters python3 -m qualify.run --launcher ./orbitkv --out results
 
-Needs PyTorch and transformers for the layouts and the model; the kills need the driver alone. Leaves results.json and results.md
+Needs PyTorch and transformers for the layouts and the model; the rest needs the driver alone. Leaves results.json and results.md
 in the folder of `--out`, and ends with 1 where something is not as it must be.
 """
 
@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from qualify import kills, layouts, model
+from qualify import engines, kills, layouts, model
 from qualify.common import say, table
 
-PARTS = ("layouts", "kills", "model")
+PARTS = ("layouts", "engines", "kills", "model")
 
 
 def main() -> int:
@@ -34,6 +34,7 @@ def main() -> int:
     options = parser.parse_args()
     work: dict[str, Callable[[], Any]] = {
         "layouts": lambda: layouts.run(options.launcher),
+        "engines": lambda: engines.run(options.launcher, options.seed),
         "kills": lambda: kills.run(options.launcher, options.kills, options.seed),
         "model": lambda: model.run(options.launcher, options.prefixes, options.seed, not options.no_ssd),
     }
@@ -59,6 +60,8 @@ def checked(part: str, found: Any) -> list[str]:
     """What is not as it must be."""
     if part == "layouts":
         return [f"layouts: {row['layout']} is not exact" for row in found if not row["exact"]]
+    if part == "engines":
+        return [] if found["ran"] and not found["failed"] else [f"engines: {found}"]
     if part == "kills":
         must_be_zero = ("wrong pages", "times something was still held", "times GPU memory was not back")
         return [
@@ -83,6 +86,8 @@ def markdown(results: Mapping[str, Any]) -> str:
     parts: list[str] = []
     if "layouts" in results:
         parts += ["### Layouts", table(results["layouts"])]
+    if "engines" in results:
+        parts += ["### Engines", table([results["engines"]])]
     if "kills" in results:
         rows = [{"killed": who, **results["kills"][who]} for who in ("engines", "managers")]
         names = list(dict.fromkeys(name for row in rows for name in row))

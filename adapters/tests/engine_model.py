@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests import vllm_stub
-from tests.tensors import FakeTensor, Memory
+from tests.tensors import ON_GPU, FakeTensor, Memory
 
 HASH_TOKENS = 4
 NULL_BLOCK = 0
@@ -116,7 +116,7 @@ class Worker:
         scenario = engine.scenario
         self.rank = rank
         self.stage, self.tensor_rank = divmod(rank, scenario.tensor_parallel)
-        self.memory = Memory(1 << 20, scenario.shared)
+        self.memory = Memory(1 << 20, scenario.shared, ON_GPU)
         self._expected: dict[tuple[str, bytes], bytes] = {}
         self.tensors: dict[str, list[tuple[FakeTensor, int]]] = {}
         names: list[list[str]] = []
@@ -146,8 +146,8 @@ class Worker:
             page = 5 * 8 + 3 * 16 + 8
             start = self.memory.tensor((blocks, page))
             address = start.data_ptr()
-            conv = FakeTensor(address, (blocks, 5, 8), (page, 8, 1))
-            state = FakeTensor(address + 40, (blocks, 3, 16), (page, 16, 1))
+            conv = FakeTensor(address, (blocks, 5, 8), (page, 8, 1), start.device)
+            state = FakeTensor(address + 40, (blocks, 3, 16), (page, 16, 1), start.device)
             return [(conv, 0), (state, 0)]
         if group.kind == "mla":
             return [(self.memory.tensor((blocks, size, 24)), 0)]

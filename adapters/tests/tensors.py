@@ -1,13 +1,20 @@
-"""Tensors without torch: an address, a shape and strides."""
+"""Tensors without torch: an address, a shape and strides.
+
+With ORBITKV_TEST_GPU=true they are a GPU's: pinned memory that kernels and this process both reach at one address.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import itertools
 import math
+import os
 from collections.abc import Sequence
 
 from orbitkv import HostBuffer
+from orbitkv.cuda.libcuda import LibCuda, open_library
+
+ON_GPU = os.environ.get("ORBITKV_TEST_GPU", "") == "true"
 
 
 class FakeTensor:
@@ -58,14 +65,26 @@ class FakeTensor:
 
 
 class Memory:
-    """Room for tensors, in a buffer that can be shared or in memory of the process's own."""
+    """Room for tensors: on a GPU, in a buffer that can be shared, or in memory of the process's own."""
 
-    def __init__(self, size_bytes: int, shared: bool) -> None:
+    def __init__(self, size_bytes: int, shared: bool, on_gpu: bool = False) -> None:
         self._used = 0
         self._size = size_bytes
-        self.buffer = HostBuffer(size_bytes) if shared else None
-        self._own = ctypes.create_string_buffer(size_bytes) if not shared else None
-        self.address = self.buffer.address if self.buffer is not None else ctypes.addressof(self._own or ctypes.c_char())
+        self._cuda: LibCuda | None = None
+        self.device = "cpu"
+        self.buffer: HostBuffer | None = None
+        if on_gpu:
+            self._cuda = open_library()
+            self._cuda.retain(0)
+            self._cuda.bind(0)
+            self.address = self._cuda.allocate_host(size_bytes)
+            self.device = "cuda:0"
+        elif shared:
+            self.buffer = HostBuffer(size_bytes)
+            self.address = self.buffer.address
+        else:
+            self._own = ctypes.create_string_buffer(size_bytes)
+            self.address = ctypes.addressof(self._own)
 
     def tensor(self, shape: Sequence[int], order: Sequence[int] | None = None, item: int = 1) -> FakeTensor:
         """A dense tensor; `order` names its dimensions from the outermost in memory to the innermost."""
@@ -81,10 +100,14 @@ class Memory:
     ) -> FakeTensor:
         if self._used + size_bytes > self._size:
             raise AssertionError("no room for this tensor")
-        tensor = FakeTensor(self.address + self._used + offset, shape, strides, item=item)
+        tensor = FakeTensor(self.address + self._used + offset, shape, strides, self.device, item)
         self._used += -(-size_bytes // 64) * 64
         return tensor
 
     def close(self) -> None:
         if self.buffer is not None:
             self.buffer.close()
+        if self._cuda is not None:
+            self._cuda.bind(0)
+            self._cuda.free_host(self.address)
+            self._cuda.release(0)

@@ -25,7 +25,7 @@ from orbitkv.sglang.layout import key_bytes, pages_of
 from tests import sglang_stub
 from tests.contract_support import LAUNCHER, NO_LAUNCHER, Daemon
 from tests.sglang_stub import AddReqResult, ComponentType, PoolName, PoolTransfer
-from tests.tensors import FakeTensor, Memory
+from tests.tensors import ON_GPU, FakeTensor, Memory
 
 PAGE = 4
 PAGES = 24
@@ -47,7 +47,7 @@ class Pools:
     """SGLang's device pools of one rank, in memory that the Manager can share or in other memory."""
 
     def __init__(self, components: set[ComponentType], shared: bool = True) -> None:
-        self.memory = Memory(1 << 19, shared)
+        self.memory = Memory(1 << 19, shared, ON_GPU)
         rows = PAGES * PAGE
         self.tensors: dict[str, list[FakeTensor]] = {}
         self.full = self._attention("kv", rows + PAGE)
