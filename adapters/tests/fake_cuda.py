@@ -31,7 +31,8 @@ class FakeCuda:
         """A CUresult that kernels end with."""
         self.held: set[int] = set()
         """Streams on which nothing runs for now."""
-        self.launches: list[tuple[str, KernelArguments, int, int]] = []
+        self.launches: list[tuple[str, Sequence[int]]] = []
+        """Of the kernels that move pages."""
         self.retained = 0
         self._allocated: dict[int, ctypes.Array[ctypes.c_char]] = {}
         self._lock = threading.Lock()
@@ -151,15 +152,6 @@ class FakeCuda:
         while not self.passed(event):
             threading.Event().wait(0.001)
 
-    def copy_in(self, address: int, host_address: int, size: int, stream: int) -> None:
-        self._put(stream, lambda: ctypes.memmove(address, host_address, size))
-
-    def copy_out(self, host_address: int, address: int, size: int, stream: int) -> None:
-        self._put(stream, lambda: ctypes.memmove(host_address, address, size))
-
-    def clear(self, address: int, size: int, stream: int) -> None:
-        self._put(stream, lambda: ctypes.memset(address, 0, size))
-
     def load(self, image: bytes, names: Sequence[str]) -> tuple[int, list[int]]:
         assert image.endswith(b"\0") and all(f".entry {name}(".encode() in image for name in names)
         module = self._number()
@@ -175,23 +167,39 @@ class FakeCuda:
         if self.failing_launch:
             raise CudaError("cuLaunchKernel", self.failing_launch, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
         name = self._functions[function]
-        self.launches.append((name, arguments, blocks, threads))
-        self._put(stream, lambda: _kernel(arguments, scatter=name == "orbitkv_scatter"))
+        assert blocks >= 1 and 32 <= threads <= 512 and threads % 32 == 0
+        values = [value for value, _ in arguments]
+        wide = "".join("a" if is_address else "n" for _, is_address in arguments)
+        assert wide == {"orbitkv_begin": "aanan", "orbitkv_end": "aan"}.get(name, "annanaa"), f"{name} takes other values"
+        match name:
+            case "orbitkv_begin":
+                self._put(stream, lambda: _begin(*values))
+            case "orbitkv_end":
+                self._put(stream, lambda: ctypes.memmove(values[1], values[0], 8 * values[2]))
+            case _:
+                self.launches.append((name, values))
+                self._put(stream, lambda: _move(*values, scatter=name == "orbitkv_scatter"))
 
 
-def _kernel(arguments: KernelArguments, *, scatter: bool) -> None:
+def _begin(host: int, entries: int, words: int, sums: int, count: int) -> None:
+    ctypes.memmove(entries, host, 8 * words)
+    ctypes.memset(sums, 0, 8 * count)
+
+
+def _move(
+    table: int, first: int, count: int, entry_table: int, entry_count: int, slot: int, sums: int, *, scatter: bool
+) -> None:
     """Segment by segment, as docs/checksum.md and the layers' description say."""
-    count = arguments.layer_count
-    raw = ctypes.string_at(arguments.layers + _LAYER.size * arguments.first_layer, _LAYER.size * count)
+    raw = ctypes.string_at(table + _LAYER.size * first, _LAYER.size * count)
     layers = list(_LAYER.iter_unpack(raw))
-    entries = list(_ENTRY.iter_unpack(ctypes.string_at(arguments.entries, _ENTRY.size * arguments.entry_count)))
+    entries = list(_ENTRY.iter_unpack(ctypes.string_at(entry_table, _ENTRY.size * entry_count)))
     for index, (page, _, slot_offset) in enumerate(entries):
         for at, (address, block_stride, segment_stride, segments, size, extent) in enumerate(layers):
-            staged = arguments.slot + slot_offset + extent - layers[0][5]
+            staged = slot + slot_offset + extent - layers[0][5]
             for segment in range(segments):
                 there = address + page * block_stride + segment * segment_stride
                 here = staged + segment * size
                 ctypes.memmove(*((there, here) if scatter else (here, there)), size)
-            if arguments.sums:
-                total = ctypes.c_uint64.from_address(arguments.sums + 8 * (index * count + at))
+            if sums:
+                total = ctypes.c_uint64.from_address(sums + 8 * (index * count + at))
                 total.value += partial_sum(ctypes.string_at(staged, segments * size), extent)

@@ -118,7 +118,7 @@ class MovesTest(StagedCase):
         self.fill(tensors, 2)
         board.post(LOADS, GATHER, [(2, 0)], layers=3, sums=False)
         self.assertEqual(0, board.outcome(LOADS).status)
-        self.assertEqual(0, self.cuda.launches[0][1].sums)
+        self.assertEqual(0, self.cuda.launches[0][1][-1])
 
     def test_slots_are_served_again_and_again(self) -> None:
         tensors, pages = self.attention()

@@ -29,6 +29,7 @@ inline Index blockDim{32}, gridDim{1};
 inline std::barrier<> meeting(32);
 inline unsigned long long exchanged[32];
 
+using std::max;
 using std::min;
 
 inline void __syncthreads() { meeting.arrive_and_wait(); }

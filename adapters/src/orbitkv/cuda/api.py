@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 IPC_HANDLE_BYTES = 64
 
@@ -69,7 +69,7 @@ class CudaApi(Protocol):
     def allocate(self, size: int) -> int: ...
     def free(self, address: int) -> None: ...
     def allocate_host(self, size: int) -> int:
-        """Pinned memory of this process, zeroed."""
+        """Pinned memory of this process, zeroed, which kernels reach at the same address."""
         ...
 
     def free_host(self, address: int) -> None: ...
@@ -103,9 +103,6 @@ class CudaApi(Protocol):
         """Returns when it has passed; other threads of Python run meanwhile."""
         ...
 
-    def copy_in(self, address: int, host_address: int, size: int, stream: int) -> None: ...
-    def copy_out(self, host_address: int, address: int, size: int, stream: int) -> None: ...
-    def clear(self, address: int, size: int, stream: int) -> None: ...
 
     # Kernels.
 
@@ -119,15 +116,20 @@ class CudaApi(Protocol):
     ) -> None: ...
 
 
-@dataclass(slots=True)
-class KernelArguments:
-    """What `orbitkv_scatter` and `orbitkv_gather` take, in their order (native/src/main/cuda/pages.cu)."""
+class Argument(NamedTuple):
+    """One value that a kernel takes."""
 
-    layers: int
-    first_layer: int
-    layer_count: int
-    entries: int
-    entry_count: int
-    slot: int
-    sums: int
-    """0 for none."""
+    value: int
+    is_address: bool
+    """64 bits, else 32."""
+
+
+KernelArguments = Sequence[Argument]
+
+
+def address(value: int) -> Argument:
+    return Argument(value, True)
+
+
+def number(value: int) -> Argument:
+    return Argument(value, False)

@@ -22,7 +22,7 @@ NOT_READY = 600
 # Of CUpointer_attribute and CUdevice_attribute.
 POINTER_DEVICE_ORDINAL, POINTER_LEGACY_IPC, POINTER_RANGE_START = 9, 10, 11
 DEVICE_MULTIPROCESSORS = 16
-HOST_ALLOC_PORTABLE = 1
+HOST_ALLOC_PORTABLE_MAPPED = 3
 
 
 class _Handle(ctypes.Structure):
@@ -99,7 +99,7 @@ class LibCuda:
 
     def allocate_host(self, size: int) -> int:
         address = c_void_p()
-        code = self._waits.cuMemHostAlloc(byref(address), c_size_t(size), c_uint(HOST_ALLOC_PORTABLE))
+        code = self._waits.cuMemHostAlloc(byref(address), c_size_t(size), c_uint(HOST_ALLOC_PORTABLE_MAPPED))
         self._check("cuMemHostAlloc", code)
         assert address.value is not None
         ctypes.memset(address.value, 0, size)
@@ -177,22 +177,6 @@ class LibCuda:
     def await_event(self, event: int) -> None:
         self._check("cuEventSynchronize", self._waits.cuEventSynchronize(c_void_p(event)))
 
-    def copy_in(self, address: int, host_address: int, size: int, stream: int) -> None:
-        code = self._quick.cuMemcpyHtoDAsync_v2(
-            c_uint64(address), c_void_p(host_address), c_size_t(size), c_void_p(stream)
-        )
-        self._check("cuMemcpyHtoDAsync", code)
-
-    def copy_out(self, host_address: int, address: int, size: int, stream: int) -> None:
-        code = self._quick.cuMemcpyDtoHAsync_v2(
-            c_void_p(host_address), c_uint64(address), c_size_t(size), c_void_p(stream)
-        )
-        self._check("cuMemcpyDtoHAsync", code)
-
-    def clear(self, address: int, size: int, stream: int) -> None:
-        code = self._quick.cuMemsetD8Async(c_uint64(address), c_ubyte(0), c_size_t(size), c_void_p(stream))
-        self._check("cuMemsetD8Async", code)
-
     # Kernels.
 
     def load(self, image: bytes, names: Sequence[str]) -> tuple[int, list[int]]:
@@ -214,15 +198,7 @@ class LibCuda:
     def launch(
         self, function: int, blocks: int, threads: int, arguments: KernelArguments, stream: int
     ) -> None:
-        values = (
-            c_uint64(arguments.layers),
-            c_uint(arguments.first_layer),
-            c_uint(arguments.layer_count),
-            c_uint64(arguments.entries),
-            c_uint(arguments.entry_count),
-            c_uint64(arguments.slot),
-            c_uint64(arguments.sums),
-        )
+        values = [c_uint64(value) if is_address else c_uint(value) for value, is_address in arguments]
         pointers = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         code = self._quick.cuLaunchKernel(
             c_void_p(function),

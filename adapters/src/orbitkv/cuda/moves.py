@@ -10,18 +10,21 @@ import ctypes
 from collections.abc import Mapping
 from pathlib import Path
 
-from orbitkv.cuda.api import CudaApi, KernelArguments
+from orbitkv.cuda.api import CudaApi, address, number
 from orbitkv.cuda.board import ENTRY_BYTES, GATHER, MAX_ENTRIES, MAX_SUMS, SCATTER, Board, Work
 from orbitkv.cuda.ring import StagingRing
 from orbitkv.cuda.tables import GroupTable
 
 PTX = Path(__file__).with_name("pages.ptx")
-KERNELS = ("orbitkv_scatter", "orbitkv_gather")
-THREADS = 512
-"""The most that the kernels are compiled for."""
+KERNELS = ("orbitkv_begin", "orbitkv_scatter", "orbitkv_gather", "orbitkv_end")
+THREADS = 256
+"""Of a block. With one block for each multiprocessor this was measured to disturb a decoding engine least (docs/benchmarks.md)."""
 WARPS_PER_BLOCK = THREADS // 32
 CHUNK_BYTES = 4096
 """What a warp takes at a time."""
+
+SMALL_BLOCKS = 8
+"""Of the kernels that bring entries and sums."""
 
 _ENTRIES_SIZE = MAX_ENTRIES * ENTRY_BYTES
 _SUMS_SIZE = MAX_SUMS * 8
@@ -35,14 +38,19 @@ class BadWork(ValueError):
     """What is posted does not fit what was registered."""
 
 
+def _small(words: int) -> int:
+    """Blocks of a kernel that moves so many words."""
+    return min(SMALL_BLOCKS, -(-words // THREADS))
+
+
 class Kernels:
-    """The two kernels, two streams, and for each slot the memory that a launch needs. The device's context is current."""
+    """The kernels, two streams, and for each slot the memory that a launch needs. The device's context is current."""
 
     def __init__(self, api: CudaApi, ring: StagingRing, tables: Mapping[int, GroupTable]) -> None:
         self._api = api
         self._ring = ring
         self._tables = dict(tables)
-        self._module, (self._scatter, self._gather) = api.load(PTX.read_bytes() + b"\0", KERNELS)
+        self._module, (self._begin, self._scatter, self._gather, self._end) = api.load(PTX.read_bytes() + b"\0", KERNELS)
         self._layers: dict[int, int] = {}
         packed = bytearray()
         for group_id, table in self._tables.items():
@@ -91,24 +99,27 @@ class Kernels:
         piece = table.piece_bytes(work.first_layer, work.layer_count)
         self._check_entries(table, piece, host, work.entry_count)
         sums = work.entry_count * work.layer_count if work.wants_sums else 0
-        api.copy_in(device, host, work.entry_count * ENTRY_BYTES, stream)
-        if sums:
-            api.clear(device + _ENTRIES_SIZE, 8 * sums, stream)
+        entry_words = work.entry_count * ENTRY_BYTES // 8
+        brought = [
+            address(host), address(device), number(entry_words), address(device + _ENTRIES_SIZE), number(sums)
+        ]
+        api.launch(self._begin, _small(max(entry_words, sums)), THREADS, brought, stream)
         chunks = work.entry_count * (piece // CHUNK_BYTES + 2)
-        arguments = KernelArguments(
-            layers=self._device + self._layers[work.group_id],
-            first_layer=work.first_layer,
-            layer_count=work.layer_count,
-            entries=device,
-            entry_count=work.entry_count,
-            slot=self._ring.slot_address(slot),
-            sums=device + _ENTRIES_SIZE if sums else 0,
-        )
+        arguments = [
+            address(self._device + self._layers[work.group_id]),
+            number(work.first_layer),
+            number(work.layer_count),
+            address(device),
+            number(work.entry_count),
+            address(self._ring.slot_address(slot)),
+            address(device + _ENTRIES_SIZE if sums else 0),
+        ]
         function = self._scatter if work.kind == SCATTER else self._gather
         blocks = max(1, min(self._blocks, -(-chunks // WARPS_PER_BLOCK)))
         api.launch(function, blocks, THREADS, arguments, stream)
         if sums:
-            api.copy_out(host + _ENTRIES_SIZE, device + _ENTRIES_SIZE, 8 * sums, stream)
+            taken = [address(device + _ENTRIES_SIZE), address(host + _ENTRIES_SIZE), number(sums)]
+            api.launch(self._end, _small(sums), THREADS, taken, stream)
         api.record(self._events[slot], stream)
         return api.passed(self._ordering[stream == self.save_stream])
 

@@ -246,3 +246,22 @@ extern "C" __global__ void __launch_bounds__(512, 2)
                    u64* sums) {
   move<false>(layers, firstLayer, layerCount, entries, entryCount, slot, sums);
 }
+
+// Before and after them, in place of copies by the driver: those would stand behind the Manager's large ones in the queue of
+// the same copy engine. Memory of the host's is pinned and mapped.
+
+// Brings the entries, as 64-bit words, to the device and zeroes the sums.
+extern "C" __global__ void __launch_bounds__(256)
+    orbitkv_begin(const u64* hostEntries, u64* entries, u32 entryWords, u64* sums, u32 sumCount) {
+  const u32 threads = gridDim.x * blockDim.x;
+  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < max(entryWords, sumCount); i += threads) {
+    if (i < entryWords) entries[i] = hostEntries[i];
+    if (i < sumCount) sums[i] = 0;
+  }
+}
+
+// Brings the sums to the host.
+extern "C" __global__ void __launch_bounds__(256) orbitkv_end(const u64* sums, u64* hostSums, u32 count) {
+  const u32 threads = gridDim.x * blockDim.x;
+  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) hostSums[i] = sums[i];
+}
