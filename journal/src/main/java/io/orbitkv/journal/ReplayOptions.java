@@ -6,7 +6,7 @@ package io.orbitkv.journal;
  * @param start where to begin
  * @param toPosition stop after the fact at this position
  * @param toMicros stop before the first fact later than this, microseconds since 1970
- * @param verifyDigests compare the digests that the daemon recorded
+ * @param digests which of the digests that the daemon recorded are compared
  * @param deepCheckEvery check every invariant after each so many facts, 0 for never
  * @param readAhead read and decode on a second thread
  */
@@ -14,7 +14,7 @@ public record ReplayOptions(
     Start start,
     long toPosition,
     long toMicros,
-    boolean verifyDigests,
+    Digests digests,
     long deepCheckEvery,
     boolean readAhead) {
 
@@ -26,30 +26,39 @@ public record ReplayOptions(
     OLDEST_FACT
   }
 
+  /** Which recorded digests are compared with the fold's. */
+  public enum Digests {
+    /** As many as cost little: at least one for so many facts as there are blocks. */
+    SOME,
+    /** Each. */
+    ALL
+  }
+
   public static final ReplayOptions QUICK =
-      new ReplayOptions(Start.NEWEST_CHECKPOINT, Long.MAX_VALUE, Long.MAX_VALUE, true, 0, true);
+      new ReplayOptions(
+          Start.NEWEST_CHECKPOINT, Long.MAX_VALUE, Long.MAX_VALUE, Digests.SOME, 0, true);
 
   public static final ReplayOptions VERIFY =
-      new ReplayOptions(Start.OLDEST_FACT, Long.MAX_VALUE, Long.MAX_VALUE, true, 1, true);
+      new ReplayOptions(Start.OLDEST_FACT, Long.MAX_VALUE, Long.MAX_VALUE, Digests.ALL, 1, true);
 
   public ReplayOptions from(Start where) {
-    return new ReplayOptions(where, toPosition, toMicros, verifyDigests, deepCheckEvery, readAhead);
+    return new ReplayOptions(where, toPosition, toMicros, digests, deepCheckEvery, readAhead);
   }
 
   public ReplayOptions toPosition(long position) {
-    return new ReplayOptions(start, position, toMicros, verifyDigests, deepCheckEvery, readAhead);
+    return new ReplayOptions(start, position, toMicros, digests, deepCheckEvery, readAhead);
   }
 
   public ReplayOptions toTime(long micros) {
-    return new ReplayOptions(start, toPosition, micros, verifyDigests, deepCheckEvery, readAhead);
+    return new ReplayOptions(start, toPosition, micros, digests, deepCheckEvery, readAhead);
   }
 
   public ReplayOptions deepCheckEvery(long facts) {
-    return new ReplayOptions(start, toPosition, toMicros, verifyDigests, facts, readAhead);
+    return new ReplayOptions(start, toPosition, toMicros, digests, facts, readAhead);
   }
 
   /** Leaves the other processors to others. */
   public ReplayOptions onOneThread() {
-    return new ReplayOptions(start, toPosition, toMicros, verifyDigests, deepCheckEvery, false);
+    return new ReplayOptions(start, toPosition, toMicros, digests, deepCheckEvery, false);
   }
 }

@@ -27,6 +27,15 @@ public final class Replayer {
   private static final int PROGRESS_EVERY = 1 << 15;
   private static final int MAX_WRONG_DIGESTS = 100;
 
+  /**
+   * A fold of more facts than one for so many blocks does without the digest until it is needed: a
+   * walk over all blocks costs less then.
+   */
+  private static final int BLOCKS_PER_FACT = 8;
+
+  /** Short folds compare every recorded digest. */
+  private static final int LONG_FOLD_FACTS = 4_096;
+
   private final JournalReader reader;
   private final ReplayOptions options;
   private final ReplayHooks hooks;
@@ -39,6 +48,12 @@ public final class Replayer {
   private long facts;
   private long digestsVerified;
   private long cuts;
+
+  private boolean digestDeferred;
+
+  /** How many facts were folded when the digest was last known. */
+  private long digestKnownAt;
+
   private @Nullable Corruption tail;
 
   private Replayer(JournalReader reader, ReplayOptions options, ReplayHooks hooks) {
@@ -180,9 +195,10 @@ public final class Replayer {
   }
 
   private void step(Fact fact) {
-    if (options.verifyDigests() && fact.event() instanceof HostEvent.DigestRecorded recorded) {
+    if (fact.event() instanceof HostEvent.DigestRecorded recorded && comparesDigest()) {
       compare(fact.position(), recorded.digest());
     }
+    deferDigest();
     hooks.before(fact, state);
     state.apply(fact, Effects.NONE);
     facts++;
@@ -192,8 +208,28 @@ public final class Replayer {
     hooks.after(fact, state);
   }
 
+  private boolean comparesDigest() {
+    return !digestDeferred || facts - digestKnownAt >= state.liveBlocks();
+  }
+
+  private void deferDigest() {
+    if (!digestDeferred
+        && options.digests() == ReplayOptions.Digests.SOME
+        && options.deepCheckEvery() == 0
+        && facts >= LONG_FOLD_FACTS
+        && facts * BLOCKS_PER_FACT >= state.liveBlocks()) {
+      digestDeferred = true;
+      digestKnownAt = facts;
+      state.deferDigest();
+    }
+  }
+
   private void compare(long position, long recorded) {
     long folded = state.digest();
+    if (digestDeferred) {
+      digestKnownAt = facts;
+      state.deferDigest();
+    }
     if (recorded == folded) {
       digestsVerified++;
     } else if (wrongDigests.size() < MAX_WRONG_DIGESTS) {

@@ -1,5 +1,6 @@
 package io.orbitkv.state;
 
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,6 +79,104 @@ final class BlockChunk {
     checksum = new long[SLOTS * slices];
     extentBytes = new int[SLOTS * slices];
     sliceState = new byte[SLOTS * slices];
+  }
+
+  /**
+   * Reads a value of each cache line that holds something of {@code count} neighbouring slots and
+   * that their eviction will need. What it returns has no meaning.
+   */
+  long touch(int first, int count) {
+    int last = first + count - 1;
+    long sum = (long) state[first] + state[last] + row[first] + row[last];
+    sum += (long) pins[first] + pins[last];
+    for (int at = first; at <= last; at += 8) {
+      sum += blockId[at];
+    }
+    int slice = first * slices;
+    int lastSlice = last * slices + slices - 1;
+    sum += (long) sliceState[slice] + sliceState[lastSlice];
+    sum += (long) extentBytes[slice] + extentBytes[lastSlice];
+    int lastByte = last * keyBytes;
+    for (int at = first * keyBytes; at <= lastByte; at += 64) {
+      sum += keys[at];
+    }
+    return sum + keys[lastByte] + blockId[last];
+  }
+
+  // ---- neighbouring slots of one slice, column by column
+  // -----------------------------------------
+
+  /**
+   * Whether {@code count} slots hold sealed blocks of one group that nobody has pinned and that lie
+   * in DRAM only, so that {@link #clear} may empty all of them.
+   */
+  boolean isPlain(int first, int count) {
+    if (slices != 1 || ssd != null) {
+      return false;
+    }
+    int group = row[first];
+    int other = 0;
+    for (int at = first; at < first + count; at++) {
+      other |= (state[at] ^ SEALED) | (sliceState[at] ^ SLICE_PUBLISHED);
+      other |= pins[at] | (row[at] ^ group);
+    }
+    return other == 0;
+  }
+
+  /** Makes the slots free, but for the links of the free list. */
+  void clear(int first, int count) {
+    int end = first + count;
+    Arrays.fill(blockId, first, end, 0);
+    Arrays.fill(state, first, end, FREE);
+    Arrays.fill(published, first, end, (byte) 0);
+    Arrays.fill(sliceState, first, end, SLICE_EMPTY);
+  }
+
+  /** Bytes of the extents of the only slice of each slot. */
+  long extentBytes(int first, int count) {
+    long sum = 0;
+    for (int at = first; at < first + count; at++) {
+      sum += extentBytes[at];
+    }
+    return sum;
+  }
+
+  /** Whether {@code count} slots hold blocks whose only slice is set aside and not published. */
+  boolean isReserved(int first, int count) {
+    if (slices != 1) {
+      return false;
+    }
+    int other = 0;
+    for (int at = first; at < first + count; at++) {
+      other |= (state[at] ^ RESERVED) | (sliceState[at] ^ SLICE_RESERVED);
+      other |= (pins[at] - 1) & Integer.MIN_VALUE;
+    }
+    return other == 0;
+  }
+
+  /** Blocks for which {@link #isReserved} holds are sealed, and lose a pin. */
+  void seal(int first, int count, Longs checksums, int ordinal) {
+    int end = first + count;
+    checksums.copyTo(ordinal, checksum, first, count);
+    Arrays.fill(sliceState, first, end, SLICE_PUBLISHED);
+    Arrays.fill(published, first, end, (byte) 1);
+    Arrays.fill(state, first, end, SEALED);
+    unpin(first, count);
+  }
+
+  /** Whether all slots hold pinned blocks that outlive their last pin. */
+  boolean isPinnedAndStays(int first, int count) {
+    int other = 0;
+    for (int at = first; at < first + count; at++) {
+      other |= ((pins[at] - 1) & Integer.MIN_VALUE) | (state[at] == EVICTED ? 1 : 0);
+    }
+    return other == 0;
+  }
+
+  void unpin(int first, int count) {
+    for (int at = first; at < first + count; at++) {
+      pins[at]--;
+    }
   }
 
   long heapBytes() {

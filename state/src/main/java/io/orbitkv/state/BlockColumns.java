@@ -133,13 +133,32 @@ abstract class BlockColumns {
 
   final int takeSlot(int keyBytes, int slices) {
     int slot = peekSlot(keyBytes, slices);
-    BlockChunk chunk = chunk(slot);
+    takeSlots(chunk(slot), slot, 1);
+    return slot;
+  }
+
+  /**
+   * How many of the next slots to take, of which {@code slot} is the first, lie side by side in one
+   * chunk: 1 to {@code most}.
+   */
+  final int freeRun(int slot, int most) {
+    int[] next = chunk(slot).pins;
+    int first = slot & BlockChunk.MASK;
+    int limit = Math.min(most, BlockChunk.SLOTS - first);
+    int run = 1;
+    while (run < limit && next[first + run - 1] == slot + run) {
+      run++;
+    }
+    return run;
+  }
+
+  /** Takes a run that {@link #freeRun} told of. */
+  final void takeSlots(BlockChunk chunk, int slot, int count) {
     FreeSlots shape = chunk.shape;
-    shape.head = chunk.pins[slot & BlockChunk.MASK];
+    shape.head = chunk.pins[(slot & BlockChunk.MASK) + count - 1];
     if (shape.head < 0) {
       shape.tail = -1;
     }
-    return slot;
   }
 
   private FreeSlots shape(int keyBytes, int slices) {
@@ -153,14 +172,23 @@ abstract class BlockColumns {
   }
 
   final void giveSlot(BlockChunk chunk, int slot) {
+    giveSlots(chunk, slot, 1);
+  }
+
+  /** Gives neighbouring slots of one chunk back. */
+  final void giveSlots(BlockChunk chunk, int slot, int count) {
     FreeSlots shape = chunk.shape;
-    chunk.pins[slot & BlockChunk.MASK] = -1;
+    int first = slot & BlockChunk.MASK;
+    for (int i = 1; i < count; i++) {
+      chunk.pins[first + i - 1] = slot + i;
+    }
+    chunk.pins[first + count - 1] = -1;
     if (shape.tail < 0) {
       shape.head = slot;
     } else {
       chunk(shape.tail).pins[shape.tail & BlockChunk.MASK] = slot;
     }
-    shape.tail = slot;
+    shape.tail = slot + count - 1;
   }
 
   private void addChunk(FreeSlots shape) {
@@ -170,9 +198,7 @@ abstract class BlockColumns {
     BlockChunk chunk = new BlockChunk(shape);
     int first = chunkCount << BlockChunk.BITS;
     chunks[chunkCount++] = chunk;
-    for (int at = 0; at < BlockChunk.SLOTS; at++) {
-      giveSlot(chunk, first + at);
-    }
+    giveSlots(chunk, first, BlockChunk.SLOTS);
   }
 
   final BlockChunk chunk(int slot) {

@@ -9,15 +9,21 @@ import java.util.Arrays;
  * whether the next slot holds the next block, and ask an index only if not: a comparison in
  * sequential memory instead of two cache misses.
  *
- * <p>The digest is the sum of {@link BlockDigest}'s parts, kept with every change. Callers check
- * legality; methods here only do, and those that work on neighbouring slots stop at the first block
- * that is not as it must be.
+ * <p>What costs time is waiting for memory. Methods that work on neighbouring slots therefore read
+ * one value of every cache line that they will need, of all blocks, before they change the first:
+ * the loads of a short loop run side by side, those of the long one that follows would not.
+ *
+ * <p>The digest is the sum of {@link BlockDigest}'s parts, kept with every change unless it is
+ * deferred. Callers check legality; methods here only do, and those that work on neighbouring slots
+ * stop at the first block that is not as it must be.
  */
 final class BlockTable extends BlockColumns {
   /** Keys whose lookups run side by side. */
   static final int BATCH = SlotIndex.BATCH;
 
-  private final long[] hashes = new long[BATCH];
+  /** And, behind them, what was read for no other use than to have been read. */
+  private final long[] hashes = new long[BATCH + 1];
+
   private final int[] candidates = new int[BATCH];
 
   private final SlotIndex byKey = new SlotIndex();
@@ -27,6 +33,9 @@ final class BlockTable extends BlockColumns {
   private long extentBytes;
   private long extents;
   private long digest;
+
+  /** Whether {@link #digest} is kept; if not it is computed when somebody asks. */
+  private boolean summing = true;
 
   /** Where blocks lie on SSD. */
   final SsdTable ssd = new SsdTable(this);
@@ -144,26 +153,33 @@ final class BlockTable extends BlockColumns {
     int slot = takeSlot(length, group.slices);
     long hash = Mix.bytes(group.seed, packed, offset, length);
     byKey.insert(hash, slot);
-    fill(slot, group, blockId, packed, offset, position);
-    digest +=
-        BlockDigest.identity(blockId, hash, position)
-            + BlockDigest.state(blockId, BlockChunk.RESERVED);
+    fill(slot, group, blockId, packed, offset, 1, position);
+    if (summing) {
+      digest +=
+          BlockDigest.identity(blockId, hash, position)
+              + BlockDigest.state(blockId, BlockChunk.RESERVED);
+    }
     return slot;
   }
 
+  /** New blocks in neighbouring slots; their keys lie end to end. */
   private void fill(
-      int slot, GroupRow group, long blockId, byte[] packed, int offset, long position) {
+      int slot, GroupRow group, long firstId, byte[] packed, int offset, int count, long position) {
     BlockChunk chunk = chunk(slot);
-    int at = slot & BlockChunk.MASK;
-    chunk.blockId[at] = blockId;
-    chunk.reservedAt[at] = position;
-    chunk.pins[at] = 0;
-    chunk.row[at] = group.row;
-    chunk.state[at] = BlockChunk.RESERVED;
-    System.arraycopy(packed, offset, chunk.keys, at * chunk.keyBytes, chunk.keyBytes);
-    byId.insert(blockId, slot);
-    blocksByState[BlockChunk.RESERVED]++;
-    group.blocks++;
+    int first = slot & BlockChunk.MASK;
+    int end = first + count;
+    for (int i = 0; i < count; i++) {
+      chunk.blockId[first + i] = firstId + i;
+    }
+    Arrays.fill(chunk.reservedAt, first, end, position);
+    Arrays.fill(chunk.pins, first, end, 0);
+    Arrays.fill(chunk.row, first, end, group.row);
+    Arrays.fill(chunk.state, first, end, BlockChunk.RESERVED);
+    int length = chunk.keyBytes;
+    System.arraycopy(packed, offset, chunk.keys, first * length, count * length);
+    byId.insert(firstId, slot, count);
+    blocksByState[BlockChunk.RESERVED] += count;
+    group.blocks += count;
   }
 
   /**
@@ -174,7 +190,7 @@ final class BlockTable extends BlockColumns {
    * @param offsets holds the extents' offsets from index {@code ordinal} on, as does {@code
    *     generations}
    * @return how many were made: fewer than {@code count} when the next one's key is that of a block
-   *     that can be found
+   *     that can be found; the table cannot be used any more then
    */
   int createReserved(
       GroupRow group,
@@ -194,38 +210,73 @@ final class BlockTable extends BlockColumns {
       hashes[i] = Mix.bytes(group.seed, packed, keys.offset(from + i), length);
     }
     byKey.touch(hashes, count);
-    long sum = 0;
     int made = 0;
-    for (; made < count; made++) {
+    while (made < count) {
       int slot = peekSlot(length, group.slices);
-      int offset = keys.offset(from + made);
-      if (!indexNew(hashes[made], slot, group, packed, offset, length)) {
-        break;
-      }
-      takeSlot(length, group.slices);
-      long id = firstId + made;
-      fill(slot, group, id, packed, offset, position);
+      int run = freeRun(slot, count - made);
       BlockChunk chunk = chunk(slot);
-      chunk.pins[slot & BlockChunk.MASK] = 1;
-      int at = at(slot, slice);
-      long extent = offsets.get(ordinal + made);
-      long generation = generations.get(ordinal + made);
-      chunk.offset[at] = extent;
-      chunk.generation[at] = generation;
-      chunk.extentBytes[at] = bytes;
-      chunk.checksum[at] = 0;
-      chunk.sliceState[at] = BlockChunk.SLICE_RESERVED;
-      sum +=
-          BlockDigest.identity(id, hashes[made], position)
-              + BlockDigest.state(id, BlockChunk.RESERVED)
-              + BlockDigest.pin(id)
-              + BlockDigest.slice(
-                  id, slice, BlockChunk.SLICE_RESERVED, extent, generation, bytes, 0);
+      int first = slot & BlockChunk.MASK;
+      takeSlots(chunk, slot, run);
+      fill(slot, group, firstId + made, packed, keys.offset(from + made), run, position);
+      Arrays.fill(chunk.pins, first, first + run, 1);
+      reserve(chunk, first, run, slice, offsets, generations, ordinal + made, bytes);
+      // Behind the columns, so that a key that is there twice is found.
+      for (int i = 0; i < run; i++) {
+        int offset = keys.offset(from + made + i);
+        if (!indexNew(hashes[made + i], slot + i, group, packed, offset, length)) {
+          return made + i;
+        }
+      }
+      if (summing) {
+        sumReserved(chunk, first, run, hashes, made, slice);
+      }
+      made += run;
     }
-    digest += sum;
     extents += made;
     extentBytes += (long) made * bytes;
     return made;
+  }
+
+  private static void reserve(
+      BlockChunk chunk,
+      int first,
+      int count,
+      int slice,
+      Longs offsets,
+      Longs generations,
+      int ordinal,
+      int bytes) {
+    if (chunk.slices == 1) {
+      offsets.copyTo(ordinal, chunk.offset, first, count);
+      generations.copyTo(ordinal, chunk.generation, first, count);
+      Arrays.fill(chunk.extentBytes, first, first + count, bytes);
+      Arrays.fill(chunk.checksum, first, first + count, 0);
+      Arrays.fill(chunk.sliceState, first, first + count, BlockChunk.SLICE_RESERVED);
+      return;
+    }
+    for (int i = 0; i < count; i++) {
+      int at = (first + i) * chunk.slices + slice;
+      chunk.offset[at] = offsets.get(ordinal + i);
+      chunk.generation[at] = generations.get(ordinal + i);
+      chunk.extentBytes[at] = bytes;
+      chunk.checksum[at] = 0;
+      chunk.sliceState[at] = BlockChunk.SLICE_RESERVED;
+    }
+  }
+
+  private void sumReserved(
+      BlockChunk chunk, int first, int count, long[] keyHashes, int from, int slice) {
+    long sum = 0;
+    for (int i = 0; i < count; i++) {
+      int at = first + i;
+      long id = chunk.blockId[at];
+      sum +=
+          BlockDigest.identity(id, keyHashes[from + i], chunk.reservedAt[at])
+              + BlockDigest.state(id, BlockChunk.RESERVED)
+              + BlockDigest.pin(id)
+              + BlockDigest.slice(chunk, id, slice, at * chunk.slices + slice);
+    }
+    digest += sum;
   }
 
   /** Indexes a key unless a findable block has it. */
@@ -251,18 +302,29 @@ final class BlockTable extends BlockColumns {
     chunk.sliceState[at] = BlockChunk.SLICE_RESERVED;
     extentBytes += bytes;
     extents++;
-    digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
+    addSlice(chunk, slot, slice, at);
+  }
+
+  private void addSlice(BlockChunk chunk, int slot, int slice, int at) {
+    if (summing) {
+      digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
+    }
+  }
+
+  private void subtractSlice(BlockChunk chunk, int slot, int slice, int at) {
+    if (summing) {
+      digest -= BlockDigest.slice(chunk, blockId(slot), slice, at);
+    }
   }
 
   /** The slice's bytes are in place; answers whether every slice of the block is published now. */
   boolean publishSlice(int slot, int slice, long checksum) {
     BlockChunk chunk = chunk(slot);
     int at = at(slot, slice);
-    long blockId = chunk.blockId[slot & BlockChunk.MASK];
-    long before = BlockDigest.slice(chunk, blockId, slice, at);
+    subtractSlice(chunk, slot, slice, at);
     chunk.checksum[at] = checksum;
     chunk.sliceState[at] = BlockChunk.SLICE_PUBLISHED;
-    digest += BlockDigest.slice(chunk, blockId, slice, at) - before;
+    addSlice(chunk, slot, slice, at);
     return ++chunk.published[slot & BlockChunk.MASK] == chunk.slices;
   }
 
@@ -276,6 +338,14 @@ final class BlockTable extends BlockColumns {
   int publish(int slot, int count, int slice, Longs checksums, int ordinal, Effects effects) {
     BlockChunk chunk = chunk(slot);
     int first = slot & BlockChunk.MASK;
+    if (chunk.isReserved(first, count)) {
+      sumPublished(chunk, first, count, -1);
+      chunk.seal(first, count, checksums, ordinal);
+      sumPublished(chunk, first, count, 1);
+      blocksByState[BlockChunk.RESERVED] -= count;
+      blocksByState[BlockChunk.SEALED] += count;
+      return count;
+    }
     for (int i = 0; i < count; i++) {
       int at = first + i;
       if (chunk.pins[at] <= 0) {
@@ -290,17 +360,34 @@ final class BlockTable extends BlockColumns {
     return count;
   }
 
+  /** Adds to the digest, so often, what the publish of blocks of one slice changes. */
+  private void sumPublished(BlockChunk chunk, int first, int count, int times) {
+    if (summing) {
+      long sum = 0;
+      for (int at = first; at < first + count; at++) {
+        long id = chunk.blockId[at];
+        sum +=
+            BlockDigest.slice(chunk, id, 0, at)
+                + BlockDigest.state(id, chunk.state[at])
+                + BlockDigest.pin(id) * chunk.pins[at];
+      }
+      digest += sum * times;
+    }
+  }
+
   void freeSlice(int slot, int slice, Effects effects) {
     BlockChunk chunk = chunk(slot);
     int at = at(slot, slice);
-    digest -= BlockDigest.slice(chunk, blockId(slot), slice, at);
+    subtractSlice(chunk, slot, slice, at);
     if (chunk.sliceState[at] == BlockChunk.SLICE_PUBLISHED) {
       chunk.published[slot & BlockChunk.MASK]--;
     }
     chunk.sliceState[at] = BlockChunk.SLICE_EMPTY;
     extentBytes -= chunk.extentBytes[at];
     extents--;
-    effects.extentFreed(chunk.offset[at], chunk.extentBytes[at], chunk.generation[at]);
+    if (!effects.equals(Effects.NONE)) { // which would read two columns for nothing
+      effects.extentFreed(chunk.offset[at], chunk.extentBytes[at], chunk.generation[at]);
+    }
   }
 
   boolean hasNoSlice(int slot) {
@@ -321,17 +408,17 @@ final class BlockTable extends BlockColumns {
     chunk.sliceState[at] = BlockChunk.SLICE_LOADING;
     extentBytes += chunk.extentBytes[at];
     extents++;
-    digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
+    addSlice(chunk, slot, slice, at);
   }
 
   /** A reserved slice is one that comes back from SSD, for the reader of a checkpoint. */
   void becomeLoading(int slot, int slice, long checksum) {
     BlockChunk chunk = chunk(slot);
     int at = at(slot, slice);
-    digest -= BlockDigest.slice(chunk, blockId(slot), slice, at);
+    subtractSlice(chunk, slot, slice, at);
     chunk.checksum[at] = checksum;
     chunk.sliceState[at] = BlockChunk.SLICE_LOADING;
-    digest += BlockDigest.slice(chunk, blockId(slot), slice, at);
+    addSlice(chunk, slot, slice, at);
   }
 
   /** Length and checksum of a slice that is on SSD only, for the reader of a checkpoint. */
@@ -354,7 +441,8 @@ final class BlockTable extends BlockColumns {
   }
 
   /**
-   * Blocks in neighbouring slots are found no more; those without a pin are gone at once.
+   * Blocks with ascending ids in neighbouring slots are found no more; those without a pin are gone
+   * at once.
    *
    * @return how many blocks it was done to: fewer than {@code count} when the next one cannot be
    *     found
@@ -362,10 +450,15 @@ final class BlockTable extends BlockColumns {
   int evict(int slot, int count, Effects effects) {
     BlockChunk chunk = chunk(slot);
     int first = slot & BlockChunk.MASK;
+    hashes[BATCH] = chunk.touch(first, count);
     for (int i = 0; i < count; i++) {
       hashes[i] = keyHash(chunk, first + i);
     }
     byKey.touch(hashes, count);
+    if (chunk.isPlain(first, count)) {
+      evictPlain(chunk, slot, count, effects);
+      return count;
+    }
     for (int i = 0; i < count; i++) {
       int at = first + i;
       if (!BlockChunk.findable(chunk.state[at])) {
@@ -381,11 +474,43 @@ final class BlockTable extends BlockColumns {
     return count;
   }
 
+  /** Blocks with ascending ids, for which {@link BlockChunk#isPlain} holds, are gone. */
+  private void evictPlain(BlockChunk chunk, int slot, int count, Effects effects) {
+    int first = slot & BlockChunk.MASK;
+    if (summing) {
+      long sum = 0;
+      for (int i = 0; i < count; i++) {
+        int at = first + i;
+        long id = chunk.blockId[at];
+        sum +=
+            BlockDigest.identity(id, hashes[i], chunk.reservedAt[at])
+                + BlockDigest.state(id, BlockChunk.SEALED)
+                + BlockDigest.slice(chunk, id, 0, at);
+      }
+      digest -= sum;
+    }
+    if (!effects.equals(Effects.NONE)) {
+      for (int at = first; at < first + count; at++) {
+        effects.extentFreed(chunk.offset[at], chunk.extentBytes[at], chunk.generation[at]);
+      }
+    }
+    byKey.remove(hashes, count, slot);
+    byId.remove(chunk.blockId[first], count);
+    extentBytes -= chunk.extentBytes(first, count);
+    extents -= count;
+    blocksByState[BlockChunk.SEALED] -= count;
+    row(chunk, first).blocks -= count;
+    chunk.clear(first, count);
+    giveSlots(chunk, slot, count);
+  }
+
   void pin(int slot) {
     BlockChunk chunk = chunk(slot);
     int at = slot & BlockChunk.MASK;
     chunk.pins[at]++;
-    digest += BlockDigest.pin(chunk.blockId[at]);
+    if (summing) {
+      digest += BlockDigest.pin(chunk.blockId[at]);
+    }
   }
 
   /**
@@ -404,7 +529,7 @@ final class BlockTable extends BlockColumns {
         break;
       }
       chunk.pins[at]++;
-      sum += BlockDigest.pin(chunk.blockId[at]);
+      sum += summing ? BlockDigest.pin(chunk.blockId[at]) : 0;
     }
     digest += sum;
     return done;
@@ -422,7 +547,7 @@ final class BlockTable extends BlockColumns {
     long sum = 0;
     for (; done < count && chunk.pins[first + done] > 0; done++) {
       chunk.pins[first + done]++;
-      sum += BlockDigest.pin(chunk.blockId[first + done]);
+      sum += summing ? BlockDigest.pin(chunk.blockId[first + done]) : 0;
     }
     digest += sum;
     return done;
@@ -436,6 +561,13 @@ final class BlockTable extends BlockColumns {
   int unpin(int slot, int count, Effects effects) {
     BlockChunk chunk = chunk(slot);
     int first = slot & BlockChunk.MASK;
+    if (chunk.isPinnedAndStays(first, count)) {
+      chunk.unpin(first, count);
+      for (int i = 0; summing && i < count; i++) {
+        digest -= BlockDigest.pin(chunk.blockId[first + i]);
+      }
+      return count;
+    }
     for (int i = 0; i < count; i++) {
       if (chunk.pins[first + i] <= 0) {
         return i;
@@ -447,7 +579,9 @@ final class BlockTable extends BlockColumns {
 
   private void unpin(BlockChunk chunk, int slot, Effects effects) {
     int at = slot & BlockChunk.MASK;
-    digest -= BlockDigest.pin(chunk.blockId[at]);
+    if (summing) {
+      digest -= BlockDigest.pin(chunk.blockId[at]);
+    }
     if (--chunk.pins[at] == 0 && chunk.state[at] == BlockChunk.EVICTED) {
       vanish(chunk, slot, keyHash(chunk, at), effects);
     }
@@ -469,9 +603,11 @@ final class BlockTable extends BlockColumns {
     }
     ssd.drop(slot, effects);
     long blockId = chunk.blockId[at];
-    digest -=
-        BlockDigest.identity(blockId, keyHash, chunk.reservedAt[at])
-            + BlockDigest.state(blockId, chunk.state[at]);
+    if (summing) {
+      digest -=
+          BlockDigest.identity(blockId, keyHash, chunk.reservedAt[at])
+              + BlockDigest.state(blockId, chunk.state[at]);
+    }
     blocksByState[chunk.state[at]]--;
     row(chunk, at).blocks--;
     byId.remove(blockId);
@@ -481,11 +617,13 @@ final class BlockTable extends BlockColumns {
   }
 
   private void become(BlockChunk chunk, int at, byte state) {
-    long blockId = chunk.blockId[at];
     byte before = chunk.state[at];
     blocksByState[before]--;
     blocksByState[state]++;
-    digest += BlockDigest.state(blockId, state) - BlockDigest.state(blockId, before);
+    if (summing) {
+      long blockId = chunk.blockId[at];
+      digest += BlockDigest.state(blockId, state) - BlockDigest.state(blockId, before);
+    }
     chunk.state[at] = state;
   }
 
@@ -504,7 +642,16 @@ final class BlockTable extends BlockColumns {
   }
 
   long digest() {
+    if (!summing) {
+      digest = digestFromScratch();
+      summing = true;
+    }
     return digest;
+  }
+
+  /** Stops keeping the digest until somebody asks for it. */
+  void deferDigest() {
+    summing = false;
   }
 
   /** The ids of all blocks, ascending. */

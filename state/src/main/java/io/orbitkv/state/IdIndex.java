@@ -3,31 +3,34 @@ package io.orbitkv.state;
 import java.util.Arrays;
 
 /**
- * From a block id to its slot, in pages of eight neighbouring ids.
+ * From a block id to its slot, in pages of 32 neighbouring ids.
  *
  * <pre>
- * pages    hash of (id / 8) -> page number     a {@link SlotIndex}
- * key      page number -> id / 8
- * slot     page number * 8 + id % 8 -> slot + 1, 0 = no block; of a free page: the next free page + 1
+ * pages    hash of (id / 32) -> page number     a {@link SlotIndex}
+ * key      page number -> id / 32
+ * used     page number -> how many of its ids there are
+ * slot     page number * 32 + id % 32 -> slot + 1, 0 = no block; of a free page: the next free page + 1
  * </pre>
  *
  * <p>Ids are handed out in order and blocks of one prompt come and go together, so the next id
- * mostly lies in the page of the last one: no hash, no miss of the cache. A page that holds no
- * block any more is free.
+ * mostly lies in the page of the last one: no hash, no miss of the cache. The hash of all pages of
+ * a million blocks is small enough to stay in the cache. A page that holds no block any more is
+ * free.
  */
 final class IdIndex {
-  private static final int PAGE_BITS = 3;
+  private static final int PAGE_BITS = 5;
   private static final int PAGE = 1 << PAGE_BITS;
 
   /**
    * Pages of one {@link Shelf}: it is never copied, so that growth stops its thread for nothing.
    */
-  private static final int SHELF_BITS = 10;
+  private static final int SHELF_BITS = 8;
 
   private static final int SHELF_MASK = (1 << SHELF_BITS) - 1;
 
   private static final class Shelf {
     final long[] key = new long[1 << SHELF_BITS];
+    final byte[] used = new byte[1 << SHELF_BITS];
     final int[] slot = new int[PAGE << SHELF_BITS];
   }
 
@@ -48,7 +51,27 @@ final class IdIndex {
 
   /** Adds an id that is not there. */
   void insert(long id, int slot) {
-    long key = id >>> PAGE_BITS;
+    insert(id, slot, 1);
+  }
+
+  /** Adds neighbouring ids that are not there, of blocks in neighbouring slots. */
+  void insert(long first, int firstSlot, int count) {
+    for (int done = 0; done < count; ) {
+      long id = first + done;
+      int part = Math.min(count - done, PAGE - ((int) id & (PAGE - 1)));
+      int page = pageToFill(id >>> PAGE_BITS);
+      Shelf shelf = shelf(page);
+      int from = at(page, id);
+      for (int i = 0; i < part; i++) {
+        shelf.slot[from + i] = firstSlot + done + i + 1;
+      }
+      shelf.used[page & SHELF_MASK] += (byte) part;
+      done += part;
+    }
+    size += count;
+  }
+
+  private int pageToFill(long key) {
     int page = page(key);
     if (page < 0) {
       page = takePage();
@@ -57,28 +80,34 @@ final class IdIndex {
       lastKey = key;
       lastPage = page;
     }
-    shelf(page).slot[at(page, id)] = slot + 1;
-    size++;
+    return page;
   }
 
   /** Removes an id that is there. */
   void remove(long id) {
-    long key = id >>> PAGE_BITS;
-    int page = page(key);
-    int[] slots = shelf(page).slot;
-    slots[at(page, id)] = 0;
-    size--;
-    int from = at(page, 0);
-    int rest = 0;
-    for (int i = 0; i < PAGE; i++) {
-      rest |= slots[from + i];
+    remove(id, 1);
+  }
+
+  /** Removes neighbouring ids that are there. */
+  void remove(long first, int count) {
+    for (int done = 0; done < count; ) {
+      long id = first + done;
+      int part = Math.min(count - done, PAGE - ((int) id & (PAGE - 1)));
+      long key = id >>> PAGE_BITS;
+      int page = page(key);
+      Shelf shelf = shelf(page);
+      int from = at(page, id);
+      Arrays.fill(shelf.slot, from, from + part, 0);
+      shelf.used[page & SHELF_MASK] -= (byte) part;
+      if (shelf.used[page & SHELF_MASK] == 0) {
+        pages.remove(Mix.mix(key), page);
+        lastKey = -1;
+        shelf.slot[at(page, 0)] = freePage + 1;
+        freePage = page;
+      }
+      done += part;
     }
-    if (rest == 0) {
-      pages.remove(Mix.mix(key), page);
-      lastKey = -1;
-      slots[from] = freePage + 1;
-      freePage = page;
-    }
+    size -= count;
   }
 
   long size() {
@@ -86,7 +115,7 @@ final class IdIndex {
   }
 
   long heapBytes() {
-    return pages.heapBytes() + shelfCount * (64L + (1L << SHELF_BITS) * (8 + 4 * PAGE));
+    return pages.heapBytes() + shelfCount * (80L + (1L << SHELF_BITS) * (8 + 1 + 4 * PAGE));
   }
 
   private int page(long key) {

@@ -27,6 +27,11 @@ public final class Longs {
     return values[index];
   }
 
+  /** Copies {@code count} values from index {@code from} on. */
+  void copyTo(int from, long[] target, int at, int count) {
+    System.arraycopy(values, from, target, at, count);
+  }
+
   @Override
   public boolean equals(Object other) {
     return other instanceof Longs that && Arrays.equals(values, that.values);

@@ -19,6 +19,9 @@ final class Publishes {
   long nextExtentGeneration = 1;
   private long digest;
 
+  /** Whether {@link #digest} is kept; if not it is computed when somebody asks. */
+  private boolean summing = true;
+
   Publishes(Registry registry, BlockTable blocks, Totals totals) {
     this.registry = registry;
     this.blocks = blocks;
@@ -26,7 +29,16 @@ final class Publishes {
   }
 
   long digest() {
+    if (!summing) {
+      digest = digestFromScratch();
+      summing = true;
+    }
     return digest;
+  }
+
+  /** Stops keeping the digest until somebody asks for it. */
+  void deferDigest() {
+    summing = false;
   }
 
   void reserve(Fact fact, SlicesReserved event, long poolBytes) {
@@ -165,7 +177,7 @@ final class Publishes {
   void add(OpenSession session, OpenPublish publish) {
     session.publishes++;
     open.put(publish.id(), publish);
-    digest += publish.digestPart();
+    digest += summing ? publish.digestPart() : 0;
   }
 
   void publish(long position, SlicesPublished event, Effects effects) {
@@ -241,7 +253,7 @@ final class Publishes {
     OpenPublish publish =
         HostInvariants.open(position, "publish", publishId, open.remove(publishId), nextPublishId);
     HostInvariants.session(position, registry, publish.sessionId()).publishes--;
-    digest -= publish.digestPart();
+    digest -= summing ? publish.digestPart() : 0;
     return publish;
   }
 

@@ -29,6 +29,9 @@ final class Reads {
   long nextRestoreId = 1;
   private long digest;
 
+  /** Whether {@link #digest} is kept; if not it is computed when somebody asks. */
+  private boolean summing = true;
+
   Reads(Registry registry, BlockTable blocks, Totals totals) {
     this.registry = registry;
     this.blocks = blocks;
@@ -36,7 +39,16 @@ final class Reads {
   }
 
   long digest() {
+    if (!summing) {
+      digest = digestFromScratch();
+      summing = true;
+    }
     return digest;
+  }
+
+  /** Stops keeping the digest until somebody asks for it. */
+  void deferDigest() {
+    summing = false;
   }
 
   // ---- leases ----------------------------------------------------------------------------------
@@ -84,7 +96,7 @@ final class Reads {
   void add(OpenSession session, OpenLease lease) {
     session.leases++;
     leases.put(lease.id(), lease);
-    digest += lease.digestPart();
+    digest += summing ? lease.digestPart() : 0;
   }
 
   void release(long position, LeaseReleased event, Effects effects) {
@@ -92,7 +104,7 @@ final class Reads {
         HostInvariants.open(
             position, "lease", event.leaseId(), leases.remove(event.leaseId()), nextLeaseId);
     HostInvariants.session(position, registry, lease.sessionId()).leases--;
-    digest -= lease.digestPart();
+    digest -= summing ? lease.digestPart() : 0;
     unpin(position, "lease", lease.id(), lease.held(), effects);
     totals.leasesEnded.add(event.reason(), 1);
   }
@@ -140,7 +152,7 @@ final class Reads {
   void add(OpenSession session, OpenTicket ticket) {
     session.tickets++;
     tickets.put(ticket.id(), ticket);
-    digest += ticket.digestPart();
+    digest += summing ? ticket.digestPart() : 0;
   }
 
   void closeTicket(long position, TicketClosed event) {
@@ -148,7 +160,7 @@ final class Reads {
         HostInvariants.open(
             position, "ticket", event.ticketId(), tickets.remove(event.ticketId()), nextTicketId);
     HostInvariants.session(position, registry, ticket.sessionId()).tickets--;
-    digest -= ticket.digestPart();
+    digest -= summing ? ticket.digestPart() : 0;
     if (event.leaseId() != 0 && event.outcome() != TicketEnd.READY) {
       throw HostInvariants.broken(
           position,
@@ -213,7 +225,7 @@ final class Reads {
   void add(OpenSession session, OpenRestore restore) {
     session.restores++;
     restores.put(restore.id(), restore);
-    digest += restore.digestPart();
+    digest += summing ? restore.digestPart() : 0;
   }
 
   void finishRestore(long position, RestoreFinished event, Effects effects) {
@@ -225,7 +237,7 @@ final class Reads {
             restores.remove(event.restoreId()),
             nextRestoreId);
     HostInvariants.session(position, registry, restore.sessionId()).restores--;
-    digest -= restore.digestPart();
+    digest -= summing ? restore.digestPart() : 0;
     unpin(position, "restore", restore.id(), restore.held(), effects);
     totals.restoresFinished.add(event.outcome(), 1);
     if (event.outcome() == RestoreOutcome.DONE) {

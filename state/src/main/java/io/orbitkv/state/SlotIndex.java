@@ -111,7 +111,14 @@ final class SlotIndex {
     int number = (int) (hash >>> SEGMENT_SHIFT);
     long[] segment = segments[number];
     int count = ++used[number];
-    return count * 4L > segment.length * 3L ? grow(number) : segment;
+    return count * 3L > segment.length * 2L ? grow(number) : segment;
+  }
+
+  /** Removes the entries of neighbouring slots from {@code slot} on. */
+  void remove(long[] hashes, int count, int slot) {
+    for (int i = 0; i < count; i++) {
+      remove(hashes[i], slot + i);
+    }
   }
 
   /** Answers whether the entry was there. */

@@ -60,6 +60,10 @@ class HostStateFuzzTest {
     private final List<String> freed = new ArrayList<>();
     private final ExtentAudit audit = new ExtentAudit();
     private HostState state = new HostState();
+
+    /** Folds the same without keeping the digest, as a replay does. */
+    private final HostState deferred = new HostState();
+
     private long position;
     private final Map<Integer, Long> lastBlockOfSlot = new HashMap<>();
     private int reusedSlots;
@@ -83,6 +87,7 @@ class HostStateFuzzTest {
         assertEquals(model.freed, freed, () -> "freed by " + event);
         compare();
         assertEquals(state.digestFromScratch(), state.digest(), () -> "digest after " + event);
+        foldDeferred(fact, i);
         if (i % 25 == 0) {
           HostInvariants.checkDeep(state);
           HostState copy = copy(state);
@@ -92,6 +97,17 @@ class HostStateFuzzTest {
         }
       }
       assertTrue(reusedSlots > 0, "no slot was used again");
+    }
+
+    private void foldDeferred(Fact fact, int number) {
+      if (number % 7 == 0) {
+        deferred.deferDigest();
+      }
+      deferred.apply(fact, Effects.NONE);
+      if (number % 10 == 0) {
+        assertEquals(state.digest(), deferred.digest(), () -> "deferred digest at " + fact);
+        HostInvariants.checkDeep(deferred);
+      }
     }
 
     private final class Freed implements Effects {

@@ -61,4 +61,20 @@ class IdIndexTest {
     assertEquals(50_000, index.size());
     assertTrue(index.heapBytes() <= full * 3 / 2, full + " bytes became " + index.heapBytes());
   }
+
+  @Test
+  void shouldTakeRunsAcrossPages() {
+    IdIndex index = new IdIndex();
+    index.insert(5, 100, 90);
+    index.insert(200, 7, 1);
+    index.remove(30, 40);
+    assertEquals(51, index.size());
+    for (long id = 1; id <= 220; id++) {
+      boolean there = id == 200 || (id >= 5 && id < 30) || (id >= 70 && id < 95);
+      int slot = id == 200 ? 7 : (int) id + 95;
+      assertEquals(there ? slot : -1, index.find(id), "id " + id);
+    }
+    index.insert(30, 300, 40);
+    assertEquals(333, index.find(63));
+  }
 }
