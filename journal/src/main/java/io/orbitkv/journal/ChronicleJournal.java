@@ -1,10 +1,13 @@
 package io.orbitkv.journal;
 
 import io.orbitkv.state.HostEvent;
+import io.orbitkv.state.HostState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 /**
  * Appends facts to the newest part and goes on to the next one when it is full or old. The next
@@ -115,13 +118,28 @@ final class ChronicleJournal implements Journal {
 
   @Override
   public void close() {
+    close(() -> false);
+  }
+
+  @Override
+  public boolean close(HostState state, Duration limit) {
+    if (state.position() != position) {
+      close();
+      throw new IllegalArgumentException(
+          "the state is at position %d, the journal at %d".formatted(state.position(), position));
+    }
+    return close(() -> keeper.checkpoint(state, limit));
+  }
+
+  private boolean close(BooleanSupplier last) {
     if (closed) {
-      return;
+      return false;
     }
     closed = true;
     try (lockChannel;
         lock) {
       keeper.close();
+      return last.getAsBoolean();
     } catch (IOException e) {
       throw new UncheckedIOException("closing the journal", e);
     }

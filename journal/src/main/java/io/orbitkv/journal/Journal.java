@@ -1,6 +1,8 @@
 package io.orbitkv.journal;
 
 import io.orbitkv.state.HostEvent;
+import io.orbitkv.state.HostState;
+import java.time.Duration;
 
 /**
  * The host's journal, open for appending. Everything but {@link #stats} belongs to the loop thread.
@@ -51,4 +53,15 @@ public interface Journal extends AutoCloseable {
   /** Flushes, gives unused reservations back and ends the background threads. */
   @Override
   void close();
+
+  /**
+   * Closes like {@link #close()} and first leaves a checkpoint of the state behind the last fact,
+   * so that the next start has nothing to fold. One that cannot be made in time is left out: it
+   * only saves time.
+   *
+   * @param state the fold of every fact; nobody changes it any more
+   * @param limit how long the checkpoint may take
+   * @return whether there is a checkpoint behind the last fact
+   */
+  boolean close(HostState state, Duration limit);
 }

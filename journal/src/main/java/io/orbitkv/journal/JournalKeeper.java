@@ -1,5 +1,6 @@
 package io.orbitkv.journal;
 
+import io.orbitkv.state.HostState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -7,6 +8,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -188,6 +190,38 @@ final class JournalKeeper implements AutoCloseable {
       throw new UncheckedIOException("closing the journal", e);
     } finally {
       rolls.close();
+    }
+  }
+
+  /**
+   * After {@link #close}: writes a checkpoint of the state behind the last fact unless there is
+   * one.
+   *
+   * @return whether there is one now; false also when it took too long and is given up
+   */
+  boolean checkpoint(HostState state, Duration limit) {
+    if (rolls.checkpointPosition() >= state.position()) {
+      return true;
+    }
+    AtomicBoolean made = new AtomicBoolean();
+    Thread writer =
+        Thread.ofPlatform()
+            .daemon()
+            .name("journal-last-checkpoint")
+            .start(
+                () -> {
+                  try {
+                    Checkpoint.write(dir, journalId, state);
+                    made.set(true);
+                  } catch (IOException e) {
+                    spaceProblem = "no checkpoint at the end: " + e.getMessage();
+                  }
+                });
+    try {
+      return writer.join(limit) && made.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     }
   }
 

@@ -60,6 +60,7 @@ final class JournalOpener implements AutoCloseable {
       long atMicros,
       JournalKeeper.RollListener rolls)
       throws IOException {
+    Layout.deleteTemporaries(dir);
     long number = 1;
     for (Map.Entry<Long, Path> last : new TreeMap<>(Layout.parts(dir)).descendingMap().entrySet()) {
       if (!isUnused(last.getValue())) {

@@ -36,6 +36,7 @@ final class Layout {
 
   private static final Pattern PART = Pattern.compile("part-(\\d{6,18})");
   private static final Pattern CHECKPOINT = Pattern.compile("checkpoint-(\\d{20})");
+  private static final Pattern TEMPORARY = Pattern.compile("checkpoint-\\d+\\.tmp");
 
   private Layout() {}
 
@@ -53,6 +54,17 @@ final class Layout {
 
   static Path temporary(Path checkpoint) {
     return checkpoint.resolveSibling(checkpoint.getFileName() + ".tmp");
+  }
+
+  /** Deletes checkpoints that a process began and did not end. Only for who holds the lock. */
+  static void deleteTemporaries(Path dir) throws IOException {
+    try (Stream<Path> children = Files.list(dir)) {
+      for (Path child : children.toList()) {
+        if (TEMPORARY.matcher(String.valueOf(child.getFileName())).matches()) {
+          Files.deleteIfExists(child);
+        }
+      }
+    }
   }
 
   /** The parts' directories by number. */

@@ -9,11 +9,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import net.openhft.chronicle.bytes.Bytes;
+import net.openhft.chronicle.core.OS;
 import net.openhft.chronicle.queue.ChronicleQueue;
 import net.openhft.chronicle.queue.ExcerptAppender;
 import net.openhft.chronicle.queue.RollCycles;
 import net.openhft.chronicle.queue.impl.single.SingleChronicleQueueBuilder;
 import net.openhft.chronicle.wire.DocumentContext;
+import net.openhft.chronicle.wire.Wire;
+import net.openhft.chronicle.wire.WireType;
+import net.openhft.posix.PosixAPI;
 
 /**
  * Appends to one part: a Chronicle Queue in a directory of its own, whose clock stands still so
@@ -42,6 +46,8 @@ final class PartWriter {
       }
     }
   }
+
+  private static boolean prepared;
 
   private final long number;
   private final Path path;
@@ -86,6 +92,21 @@ final class PartWriter {
   }
 
   /**
+   * Loads Chronicle, which takes some hundred milliseconds, unless it is loaded. One thread at a
+   * time: the initializers of its classes call each other.
+   */
+  static synchronized void prepare() {
+    if (!prepared) {
+      prepared = true;
+      var _ = OS.pageSize();
+      var _ = PosixAPI.posix();
+      Wire wire = WireType.BINARY_LIGHT.apply(Bytes.allocateElasticOnHeap());
+      wire.bytes().releaseLast();
+      SingleChronicleQueueBuilder.binary(Path.of("")).rollCycle(RollCycles.FAST_DAILY);
+    }
+  }
+
+  /**
    * Makes a part and reserves its first bytes. Blocks are reserved before Chronicle touches a file,
    * because it writes through a mapping at once.
    *
@@ -100,6 +121,7 @@ final class PartWriter {
       PartOpened opened,
       long atMicros)
       throws IOException {
+    prepare();
     Path path = Layout.part(dir, number);
     PartWriter part = null;
     boolean made = false;

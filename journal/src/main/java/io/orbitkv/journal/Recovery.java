@@ -38,6 +38,14 @@ public final class Recovery {
     }
   }
 
+  /**
+   * Loads what appending needs, which {@link #open} does otherwise; for a thread that has nothing
+   * better to do while another one folds.
+   */
+  public static void prepare() {
+    PartWriter.prepare();
+  }
+
   private static Recovered recover(Path dir, JournalOptions options, long nowMicros)
       throws IOException {
     long start = System.nanoTime();

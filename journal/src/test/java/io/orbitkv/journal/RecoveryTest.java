@@ -1,6 +1,7 @@
 package io.orbitkv.journal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -49,6 +50,19 @@ class RecoveryTest {
   }
 
   @Test
+  void shouldCompareSomeDigestsOfALongFold() throws Exception {
+    long digest = run(1, 12_000, TestJournals.small(), false);
+    Replay quick =
+        Replayer.run(
+            JournalReader.open(dir),
+            ReplayOptions.QUICK.from(ReplayOptions.Start.OLDEST_FACT),
+            ReplayHooks.NONE);
+    assertTrue(quick.clean(), quick.ending().toString());
+    assertEquals(digest, quick.state().digest());
+    assertTrue(quick.digestsVerified() > 4_096 / 200, quick.digestsVerified() + " digests");
+  }
+
+  @Test
   void shouldStartAnEmptyJournal() throws Exception {
     Recovered.Opened opened = open(TestJournals.small());
     opened.journal().close();
@@ -72,6 +86,21 @@ class RecoveryTest {
             ReplayHooks.NONE);
     assertEquals(0, full.checkpointPosition());
     assertEquals(digest, full.state().digest());
+  }
+
+  @Test
+  void shouldLeaveACheckpointBehindTheLastFactWhenClosedWithItsState() throws Exception {
+    Recovered.Opened opened = open(TestJournals.small());
+    Workload workload = new Workload(1, 64, opened.state());
+    append(opened.journal(), workload, 500);
+    assertTrue(opened.journal().close(workload.state(), Duration.ofSeconds(10)));
+    Path unfinished = Files.createFile(dir.resolve("checkpoint-00000000000000000499.tmp"));
+    Recovered.Opened again = open(TestJournals.small());
+    assertEquals(0, again.report().foldedFacts());
+    assertEquals(500, again.report().lastPosition());
+    assertEquals(workload.state().digest(), again.state().digest());
+    assertFalse(Files.exists(unfinished));
+    assertTrue(again.journal().close(again.state(), Duration.ofSeconds(10)));
   }
 
   @Test
