@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * waiting. Of the threads that wait, one at a time (the leader) sleeps on the signal eventfd and
  * reads completions for all; the others sleep on a condition and one of them becomes the leader
  * when it leaves. A lone thread therefore pays for no handover: it submits, rings, sleeps, reads.
+ * Before the leader sleeps it looks for some microseconds, see {@link Patience}.
  *
  * <p>A request id is a count in its high bits and the request's place in the table in its low bits,
  * so that ids increase and a completion finds its request without a map.
@@ -40,6 +41,11 @@ import org.jspecify.annotations.Nullable;
 final class ChannelDriver {
   /** Leases of abandoned queries that wait to be released; more than that run into their expiry. */
   private static final int MAX_ORPHANS = 1024;
+
+  /** How long the leader looks for an answer before it sleeps. */
+  private static final long LOOK_NANOS = 12_000;
+
+  private static final int LOOKS_AT_A_TIME = 16;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition progress = lock.newCondition();
@@ -63,6 +69,7 @@ final class ChannelDriver {
   private int freeCount;
   private long requestCount;
 
+  private final Patience patience = new Patience(Runtime.getRuntime().availableProcessors());
   private int waiters;
   private boolean leaderActive;
   private boolean released;
@@ -348,10 +355,14 @@ final class ChannelDriver {
 
   private void lead(long nanos) {
     leaderActive = true;
+    boolean looks = patience.looks();
+    long next = completions.position();
     lock.unlock();
     boolean failed = false;
+    boolean found = false;
     try {
-      if (signal.await(nanos)) {
+      found = looks && look(next, Math.min(nanos, LOOK_NANOS));
+      if (!found && signal.await(nanos)) {
         // Before the ring is looked at, never after: a signal in between must not be lost.
         signal.drain();
       }
@@ -360,6 +371,9 @@ final class ChannelDriver {
     } finally {
       lock.lock();
       leaderActive = false;
+      if (looks) {
+        patience.looked(found);
+      }
       if (waiters > 0) {
         progress.signalAll();
       }
@@ -371,6 +385,20 @@ final class ChannelDriver {
     } else {
       drain();
     }
+  }
+
+  /** Whether the Manager writes a completion within some time; the lock is not held. */
+  private boolean look(long next, long nanos) {
+    long until = System.nanoTime() + nanos;
+    do {
+      for (int i = 0; i < LOOKS_AT_A_TIME; i++) {
+        if (completions.tail() != next) {
+          return true;
+        }
+        Thread.onSpinWait();
+      }
+    } while (System.nanoTime() - until < 0);
+    return false;
   }
 
   /** Takes every completion that is there. */

@@ -76,6 +76,19 @@ public final class CompletionRing {
       return RingRead.TAKEN;
     }
 
+    /** The position of the next completion: {@link #tail} when everything was taken. */
+    public long position() {
+      return reader.position();
+    }
+
+    /**
+     * The Manager's tail as it is, not to be trusted: where it is not the position of the next
+     * completion, {@link #take} will tell more. Also for a thread that does not own the ring.
+     */
+    public long tail() {
+      return ChannelLayout.getLongAcquire(channel, ChannelLayout.COMPLETION_TAIL);
+    }
+
     /** Gives everything that was taken back to the Manager. */
     public void commit() {
       reader.commit();
