@@ -84,6 +84,37 @@ public record HostConfig(
     }
   }
 
+  /** By hand: what a record's own costs a start is forty classes that the JVM writes for it. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder(512).append("HostConfig[");
+    item(text, "poolBytes", poolBytes);
+    text.append("eviction=").append(eviction).append(", verify=").append(verify).append(", ");
+    item(text, "globalBudgetBytes", globalBudgetBytes);
+    item(text, "instanceBudgetBytes", instanceBudgetBytes);
+    item(text, "leaseTtlMillis", leaseTtlMillis);
+    item(text, "ticketMillis", ticketMillis);
+    item(text, "maxTicketMillis", maxTicketMillis);
+    item(text, "unsealedTtlMillis", unsealedTtlMillis);
+    item(text, "registerWaitMillis", registerWaitMillis);
+    item(text, "inlineCopyBytes", inlineCopyBytes);
+    item(text, "digestEveryFacts", digestEveryFacts);
+    item(text, "journalMissKeys", journalMissKeys);
+    item(text, "maxSessions", maxSessions);
+    item(text, "maxInstances", maxInstances);
+    item(text, "maxTicketsPerSession", maxTicketsPerSession);
+    item(text, "maxLeasesPerSession", maxLeasesPerSession);
+    item(text, "maxWaitingRegistrations", maxWaitingRegistrations);
+    item(text, "maxBlocksPerRequest", maxBlocksPerRequest);
+    item(text, "maxCopiesInFlight", maxCopiesInFlight);
+    text.setLength(text.length() - 2);
+    return text.append(']').toString();
+  }
+
+  private static void item(StringBuilder text, String name, long value) {
+    text.append(name).append('=').append(value).append(", ");
+  }
+
   private static void atLeast(List<String> problems, String name, long value, long least) {
     if (value < least) {
       problems.add(name + "=" + value + ": must be at least " + least);

@@ -54,6 +54,9 @@ public final class Daemon implements AutoCloseable {
 
   private static final Duration EPOCH_LIMIT = Duration.ofSeconds(60);
 
+  /** What a stop may spend on sparing the next start its fold. */
+  private static final Duration CHECKPOINT_LIMIT = Duration.ofSeconds(1);
+
   private final DaemonConfig config;
   private final ChannelMetrics metrics = new ChannelMetrics();
   private final LatencyHistogram appends = new LatencyHistogram();
@@ -73,6 +76,7 @@ public final class Daemon implements AutoCloseable {
   private final long epoch;
   private final Optional<HttpEndpoint> http;
   private boolean stopped;
+  private boolean endedInOrder;
 
   /**
    * Starts a daemon; when this returns it serves.
@@ -98,7 +102,7 @@ public final class Daemon implements AutoCloseable {
       state = opened.state();
       journal = opened.journal();
       recovery = opened.report();
-      toClose.push(journal);
+      toClose.push(this::closeJournal);
       logRecovery(recovery);
       pool = mapPool(config, state.nextExtentGeneration());
       toClose.push(pool);
@@ -386,8 +390,17 @@ public final class Daemon implements AutoCloseable {
     if (started != null && !started.end(reason)) {
       return false;
     }
+    endedInOrder = started != null;
     closeAll();
     return true;
+  }
+
+  private void closeJournal() {
+    if (!endedInOrder) {
+      journal.close();
+    } else if (!journal.close(state, CHECKPOINT_LIMIT)) {
+      LOG.info("no checkpoint at the end: the next start folds the last facts");
+    }
   }
 
   private void closeAll() {
@@ -433,6 +446,7 @@ public final class Daemon implements AutoCloseable {
     httpAddress()
         .ifPresent(
             at -> facts.add("http=" + at.getAddress().getHostAddress() + ":" + at.getPort()));
+    facts.add("folded=" + recovery.foldedFacts());
     facts.add("recoveryMillis=" + recovery.millis());
     facts.add("startMillis=" + uptimeMillis());
     LOG.info("serving {}", String.join(" ", facts));

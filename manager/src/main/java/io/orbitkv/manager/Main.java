@@ -69,6 +69,9 @@ public final class Main implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   public static void main(String[] args) {
+    if (args.length > 0 && args[0].equals("manager")) {
+      StartAhead.begin();
+    }
     Logging.setUp("warn");
     System.exit(commandLine().execute(args));
   }

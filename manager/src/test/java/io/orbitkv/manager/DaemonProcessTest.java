@@ -35,6 +35,24 @@ class DaemonProcessTest {
   }
 
   @Test
+  void shouldEndInOrderWhenToldToAsSoonAsTheSocketIsThere() throws Exception {
+    try (ProcessDaemon daemon = new ProcessDaemon(folder)) {
+      daemon.launch();
+      long deadline = System.nanoTime() + 60_000_000_000L;
+      while (!Files.exists(Path.of(daemon.socketPath()))) {
+        assertTrue(System.nanoTime() < deadline, "no socket within 60 s");
+        Thread.onSpinWait();
+      }
+      assertEquals(0, daemon.terminate(5));
+      assertTrue(daemon.output().contains("ended at journal position"), daemon.output());
+      daemon.start();
+      assertEquals(2, epoch(daemon));
+      assertTrue(daemon.output().contains("folded=0"), daemon.output());
+      assertEquals(0, daemon.terminate(5));
+    }
+  }
+
+  @Test
   void shouldServeAgainAfterAKillWithTheNextEpoch() throws Exception {
     try (ProcessDaemon daemon = new ProcessDaemon(folder)) {
       daemon.start();

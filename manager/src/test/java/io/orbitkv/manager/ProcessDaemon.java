@@ -42,6 +42,20 @@ public final class ProcessDaemon implements AutoCloseable {
 
   /** Starts it and waits until it serves. */
   public void start() throws IOException {
+    launch();
+    Path log = log(starts);
+    Process started = running();
+    long deadline = System.nanoTime() + START_NANOS;
+    while (!Files.readString(log).contains(" serving ")) {
+      if (!started.isAlive() || System.nanoTime() > deadline) {
+        throw new IOException("the daemon did not start:\n" + Files.readString(log));
+      }
+      pause();
+    }
+  }
+
+  /** Starts it and waits for nothing. */
+  public void launch() throws IOException {
     Path log = log(++starts);
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -53,20 +67,12 @@ public final class ProcessDaemon implements AutoCloseable {
     command.addAll(List.of("--pool-size", "32mb", "--journal-part-size", "16mb"));
     command.addAll(List.of("--http-addr", "off"));
     command.addAll(options);
-    Process started =
+    process =
         new ProcessBuilder(command)
             .redirectErrorStream(true)
             .redirectOutput(log.toFile())
             .directory(folder.toFile())
             .start();
-    process = started;
-    long deadline = System.nanoTime() + START_NANOS;
-    while (!Files.readString(log).contains(" serving ")) {
-      if (!started.isAlive() || System.nanoTime() > deadline) {
-        throw new IOException("the daemon did not start:\n" + Files.readString(log));
-      }
-      pause();
-    }
   }
 
   /** What it wrote since the last start. */

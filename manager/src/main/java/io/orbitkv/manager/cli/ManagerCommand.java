@@ -2,6 +2,7 @@ package io.orbitkv.manager.cli;
 
 import io.orbitkv.manager.Daemon;
 import io.orbitkv.manager.LoopWiring;
+import io.orbitkv.manager.StartAhead;
 import io.orbitkv.manager.StartFailure;
 import io.orbitkv.manager.config.BadSetting;
 import io.orbitkv.manager.config.DaemonConfig;
@@ -102,18 +103,22 @@ public final class ManagerCommand implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
     Logging.setUp(config.logLevel());
+    StartAhead.logIsSetUp();
     Thread.setDefaultUncaughtExceptionHandler(ManagerCommand::threadDied);
-    CountDownLatch ended = new CountDownLatch(1);
-    Daemon daemon;
+    SignalStop signals = SignalStop.register();
+    boolean started = false;
     try {
-      daemon = Daemon.start(config, wiring, _ -> Runtime.getRuntime().halt(BROKEN));
+      signals.started(Daemon.start(config, wiring, _ -> Runtime.getRuntime().halt(BROKEN)));
+      started = true;
     } catch (StartFailure failure) {
       throw new Failure(String.valueOf(failure.getMessage()), failure.remedy(), failure);
+    } finally {
+      if (!started) {
+        signals.failed();
+      }
     }
-    Runtime.getRuntime()
-        .addShutdownHook(Thread.ofPlatform().name("orbitkv-stop").unstarted(() -> stop(daemon)));
     try {
-      ended.await();
+      new CountDownLatch(1).await(); // a signal ends the process
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }
@@ -139,14 +144,5 @@ public final class ManagerCommand implements Callable<Integer> {
     LoggerFactory.getLogger(ManagerCommand.class)
         .error("thread {} died: the daemon stops", thread.getName(), why);
     Runtime.getRuntime().halt(BROKEN);
-  }
-
-  /** The JVM would report a signal as 143; an orderly end is 0. */
-  private static void stop(Daemon daemon) {
-    LoggerFactory.getLogger(ManagerCommand.class).info("stopping: draining");
-    boolean inOrder = daemon.stop("signal");
-    System.err.flush();
-    System.out.flush();
-    Runtime.getRuntime().halt(inOrder ? ExitCode.OK : ExitCode.FAILED);
   }
 }
