@@ -42,6 +42,8 @@ public final class CrashSuite {
    * @param killsBeforeServing those of them that were still starting
    * @param killsBeforeReturn those of them that served, but not every client yet
    * @param operations requests that clients completed
+   * @param pythonOperations those of them of the engine with the Python client, 0 where there is
+   *     none
    * @param promises facts that clients were told of and that were found in the journal
    * @param facts facts in the journal at the end
    * @param deadRefused uses of a dead epoch's lease that were refused
@@ -55,6 +57,7 @@ public final class CrashSuite {
       int killsBeforeServing,
       int killsBeforeReturn,
       long operations,
+      long pythonOperations,
       long promises,
       long facts,
       long deadRefused,
@@ -78,6 +81,7 @@ public final class CrashSuite {
     int beforeReturn = 0;
     ManagerProcess manager = daemons.start(dir, FLAGS);
     try (Load load = new Load(manager.socket(), manager.journal(), CLIENTS, seed)) {
+      boolean python = load.addPython(manager.socket(), dir);
       for (int kill = 0; kill < kills; kill++) {
         Progress.step("kills", kill, kills);
         if (kill % EARLY_EVERY == EARLY_EVERY - 1) {
@@ -102,12 +106,16 @@ public final class CrashSuite {
       load.stop();
       manager.close();
       load.checkJournal("the end");
+      if (python && load.pythonOperations() == 0) {
+        throw new AssertionError("the engine with the Python client did nothing");
+      }
       Replay replay = load.fold(manager.journal());
       return new Report(
           kills,
           beforeServing,
           beforeReturn,
           load.operations(),
+          load.pythonOperations(),
           load.promises(),
           replay.facts(),
           load.deadRefused(),

@@ -6,6 +6,7 @@ import io.orbitkv.client.Lease;
 import io.orbitkv.client.PublishResult;
 import io.orbitkv.client.QueryResult;
 import io.orbitkv.client.RestoreResult;
+import io.orbitkv.client.Ticket;
 import io.orbitkv.client.control.Registered;
 import io.orbitkv.client.wire.BlockOutcome;
 import io.orbitkv.client.wire.Category;
@@ -26,32 +27,39 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/**
- * An engine that asks, restores, checks and publishes without a pause, notes what it is told, and
- * goes on by itself when the daemon dies and comes back.
- */
-final class LoadClient implements Runnable, AutoCloseable {
-  private static final int PAGES = 32;
+/** An engine of this process that uses the Java client. */
+final class LoadClient implements LoadEngine {
+  private static final int PAGES = 2 * LoadMix.PREFIX_BLOCKS;
   private static final int PAGE_TOKENS = 16;
-  private static final int CONVERSATIONS = 24;
+  private static final int LAYERS = 2;
+  private static final int LAYER_BYTES = 4_096;
+  private static final String NAMESPACE = "crash";
+  private static final int NOTICE_MILLIS = 1_000;
 
   private final Engine engine;
+  private final LoadMix mix;
   private final Told told;
   private final Random random;
   private final AtomicLong operations = new AtomicLong();
   private final AtomicLong deadRefused = new AtomicLong();
   private final AtomicLong journalFull = new AtomicLong();
   private volatile boolean stop;
+  private volatile boolean pause;
+  private volatile boolean paused;
   private volatile @Nullable Throwable failure;
   private volatile long servedEpoch;
   private @Nullable Lease oldLease;
 
-  LoadClient(String socket, int number, long seed, Told told) {
-    engine =
-        Engine.connect(
-            socket, new EngineShape("load-" + number, "crash", 2, 4096, PAGE_TOKENS, PAGES), true);
+  LoadClient(String socket, int number, LoadMix mix, long seed, Told told) {
+    engine = Engine.connect(socket, shape("load-" + number), true);
+    this.mix = mix;
     this.told = told;
     random = new Random(seed + number);
+  }
+
+  /** An engine of the load's kind. */
+  static EngineShape shape(String instance) {
+    return new EngineShape(instance, NAMESPACE, LAYERS, LAYER_BYTES, PAGE_TOKENS, PAGES);
   }
 
   @Override
@@ -59,6 +67,11 @@ final class LoadClient implements Runnable, AutoCloseable {
     try {
       long sessionSeen = 0;
       while (!stop) {
+        paused = pause;
+        if (pause) {
+          Thread.sleep(1);
+          continue;
+        }
         Optional<Registered> registered = engine.client().registered();
         if (registered.isPresent() && registered.get().sessionId() != sessionSeen) {
           sessionSeen = registered.get().sessionId();
@@ -67,6 +80,7 @@ final class LoadClient implements Runnable, AutoCloseable {
         }
         if (converse()) {
           operations.incrementAndGet();
+          Thread.sleep(mix.pauseMillis());
         } else {
           Thread.sleep(2);
         }
@@ -107,14 +121,12 @@ final class LoadClient implements Runnable, AutoCloseable {
 
   /** One request of a conversation; false if the daemon was away. */
   private boolean converse() {
-    long first = random.nextInt(CONVERSATIONS) * 1_000L;
-    int count = 1 + random.nextInt(PAGES / 2);
+    long first = mix.firstBlock(random.nextInt(mix.conversations()));
+    int count = 1 + random.nextInt(LoadMix.PREFIX_BLOCKS);
     KeyRun keys = engine.keys(first, count);
     String name = "r-" + random.nextInt(1_000_000);
     QueryResult answer =
-        engine
-            .client()
-            .query(new QueryRequest(0, 0, name, List.of(new QueryRequest.GroupKeys(0, keys))));
+        query(new QueryRequest(0, 0, name, List.of(new QueryRequest.GroupKeys(0, keys))));
     int hits = 0;
     switch (answer) {
       case QueryResult.Ready(Lease lease, QueryAnswer found) -> {
@@ -128,10 +140,24 @@ final class LoadClient implements Runnable, AutoCloseable {
         note(refusal);
         return false;
       }
-      case QueryResult.Cancelled _, QueryResult.Discovered _, QueryResult.Loading _ ->
+      case QueryResult.Loading(Ticket ticket) -> {
+        var _ = engine.client().cancel(ticket);
+        return false;
+      }
+      case QueryResult.Cancelled _, QueryResult.Discovered _ ->
           throw new AssertionError("no answer to a plain query: " + answer);
     }
     return hits == count || publish(keys.slice(hits, count - hits), name, first + hits);
+  }
+
+  private QueryResult query(QueryRequest request) {
+    if (mix.ticketMillis() == 0) {
+      return engine.client().query(request);
+    }
+    QueryResult answer = engine.client().queryWaiting(request, mix.ticketMillis());
+    return answer instanceof QueryResult.Loading(Ticket ticket)
+        ? engine.client().awaitAnswer(ticket, mix.ticketMillis() + NOTICE_MILLIS)
+        : answer;
   }
 
   private void restore(Lease lease, String name, long first, int hits) {
@@ -194,31 +220,43 @@ final class LoadClient implements Runnable, AutoCloseable {
     }
   }
 
-  /** The newest epoch in which a lease was granted to this client. */
-  long servedEpoch() {
+  @Override
+  public long servedEpoch() {
     return servedEpoch;
   }
 
-  long operations() {
+  @Override
+  public long operations() {
     return operations.get();
   }
 
-  /** How many attempts to use a lease of a dead epoch were refused as STALE. */
-  long deadRefused() {
+  @Override
+  public long deadRefused() {
     return deadRefused.get();
   }
 
-  /** How many requests were refused because the journal's disk was full. */
-  long journalFull() {
+  @Override
+  public long journalFull() {
     return journalFull.get();
   }
 
-  /** What broke a promise that this client can see by itself; null if nothing did. */
-  @Nullable Throwable failure() {
+  @Override
+  public @Nullable Throwable failure() {
     return failure;
   }
 
-  void stop() {
+  @Override
+  public void pause(boolean wanted) {
+    pause = wanted;
+  }
+
+  @Override
+  public boolean paused() {
+    return paused;
+  }
+
+  @Override
+  public void stop() {
     stop = true;
   }
 
