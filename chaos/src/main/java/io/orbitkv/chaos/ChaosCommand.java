@@ -76,7 +76,7 @@ public final class ChaosCommand implements Callable<Integer> {
     System.out.printf("%s: %d %s, seed %d%n", suite.word(), count, suite.unit(), seed);
     long start = System.nanoTime();
     try (ScratchDir dir = ScratchDir.create("okv-chaos")) {
-      Record report = suite.run(Daemons.HONEST, dir.path(), count, seed);
+      Record report = run(suite, dir, count, seed);
       for (RecordComponent figure : report.getClass().getRecordComponents()) {
         System.out.printf("  %-24s %s%n", figure.getName(), figure.getAccessor().invoke(report));
       }
@@ -85,7 +85,21 @@ public final class ChaosCommand implements Callable<Integer> {
     } catch (AssertionError | Failure broken) {
       System.out.printf("  FAILED after %s:%n", since(start));
       broken.printStackTrace(System.out);
+      if (broken instanceof Failure failure) {
+        System.out.println("  " + failure.remedy());
+      }
       return false;
+    }
+  }
+
+  /** Leaves the folder there if a promise did not hold. */
+  private static Record run(Suite suite, ScratchDir dir, int count, long seed) throws Exception {
+    try {
+      return suite.run(Daemons.HONEST, dir.path(), count, seed);
+    } catch (AssertionError | Failure broken) {
+      dir.keep();
+      System.out.println("  kept " + dir.path());
+      throw broken;
     }
   }
 

@@ -75,6 +75,42 @@ public final class Operator {
     return read(open("/status"));
   }
 
+  /**
+   * A sample of {@code GET /metrics} that has no labels.
+   *
+   * @throws IOException if it is not there
+   */
+  public double metric(String name) throws IOException {
+    return samples(name + " ");
+  }
+
+  /**
+   * The sum of the samples of a metric in {@code GET /metrics} that has labels.
+   *
+   * @throws IOException if there are none
+   */
+  public double sum(String name) throws IOException {
+    return samples(name + "{");
+  }
+
+  private double samples(String prefix) throws IOException {
+    double sum = 0;
+    boolean found = false;
+    try (InputStream body = open("/metrics").getInputStream()) {
+      String page = new String(body.readAllBytes(), StandardCharsets.UTF_8);
+      for (String line : page.split("\n", -1)) {
+        if (line.startsWith(prefix)) {
+          found = true;
+          sum += Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
+        }
+      }
+    }
+    if (!found) {
+      throw new IOException("there is no metric " + prefix);
+    }
+    return sum;
+  }
+
   private HttpURLConnection open(String path) throws IOException {
     HttpURLConnection connection =
         (HttpURLConnection) URI.create("http://" + address + path).toURL().openConnection();

@@ -23,4 +23,11 @@ public final class Progress {
       System.err.printf("%s: %d of %d%n", what, done, all);
     }
   }
+
+  /** Something that such a person may want to see at once. */
+  public static void say(Object what) {
+    if (on) {
+      System.err.println(what);
+    }
+  }
 }

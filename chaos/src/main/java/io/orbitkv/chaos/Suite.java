@@ -9,6 +9,8 @@ import io.orbitkv.chaos.input.BadInputSuite;
 import io.orbitkv.chaos.input.CrowdSuite;
 import io.orbitkv.chaos.input.HeldUpSuite;
 import io.orbitkv.chaos.mismatch.MismatchSuite;
+import io.orbitkv.chaos.ssd.SsdCrashSuite;
+import io.orbitkv.chaos.ssd.SsdFaultSuite;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -73,6 +75,20 @@ public enum Suite {
     public Record run(Daemons daemons, Path dir, int rounds, long seed) throws Exception {
       return MismatchSuite.run(daemons, dir);
     }
+  },
+  /** {@code kill -9} of a daemon with an SSD tier. */
+  SSD_CRASH("kills", 4, 100) {
+    @Override
+    public Record run(Daemons daemons, Path dir, int rounds, long seed) throws Exception {
+      return SsdCrashSuite.run(daemons, dir, rounds, seed);
+    }
+  },
+  /** The SSD tier's disk fails, lies, fills up and hangs. */
+  SSD_FAULTS("seconds of a hang", 3, 30) {
+    @Override
+    public Record run(Daemons daemons, Path dir, int rounds, long seed) throws Exception {
+      return SsdFaultSuite.run(daemons, dir, rounds, seed);
+    }
   };
 
   private static final int DISK_MEBIBYTES = 128;
@@ -106,7 +122,7 @@ public enum Suite {
 
   /** Its word on the command line. */
   public String word() {
-    return name().toLowerCase(Locale.ROOT);
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
   /**

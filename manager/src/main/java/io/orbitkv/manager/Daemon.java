@@ -128,7 +128,7 @@ public final class Daemon implements AutoCloseable {
       toClose.push(gpus);
       endpoint.offer(gpus);
       health.watch(gpus::problems);
-      ssd = openSsd(config, fatal);
+      ssd = openSsd(config, wiring, fatal);
       ssd.ifPresent(toClose::push);
       health.watch(ssd);
       ManagerLoop managerLoop =
@@ -142,7 +142,7 @@ public final class Daemon implements AutoCloseable {
               config.host().eviction().create(),
               pool.extents(),
               pool.memory(),
-              wiring.copies(staged),
+              wiring.copies(staged, pool.memory()),
               endpoint.listener(),
               ssd.map(parts -> parts.tier(state)).orElse(null));
       LoopThread thread =
@@ -214,11 +214,12 @@ public final class Daemon implements AutoCloseable {
     }
   }
 
-  private Optional<SsdParts> openSsd(DaemonConfig settings, Consumer<Throwable> fatal)
-      throws StartFailure {
+  private Optional<SsdParts> openSsd(
+      DaemonConfig settings, LoopWiring wiring, Consumer<Throwable> fatal) throws StartFailure {
     if (settings.ssd().isPresent()) {
       return Optional.of(
-          SsdParts.open(settings.ssd().get(), state, pool.memory(), endpoint.idle()::wake, fatal));
+          SsdParts.open(
+              settings.ssd().get(), state, pool.memory(), wiring, endpoint.idle()::wake, fatal));
     }
     if (state.ssdExtents() > 0) {
       LOG.warn(

@@ -4,6 +4,7 @@ import io.orbitkv.core.eviction.LruPolicy;
 import io.orbitkv.core.ssd.SsdCounters;
 import io.orbitkv.core.ssd.SsdExtents;
 import io.orbitkv.core.ssd.SsdReport;
+import io.orbitkv.core.ssd.SsdStore;
 import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.core.ssd.SsdWorker;
 import io.orbitkv.core.ssd.device.OpenSsdDevice;
@@ -29,18 +30,22 @@ public final class SsdParts implements AutoCloseable {
   private final SsdFiles files;
   private final OpenSsdDevice device;
   private final SsdWorker worker;
+  private final SsdStore store;
   private final SsdReport report = new SsdReport();
 
-  private SsdParts(SsdConfig config, SsdFiles files, OpenSsdDevice device, SsdWorker worker) {
+  private SsdParts(
+      SsdConfig config, SsdFiles files, OpenSsdDevice device, SsdWorker worker, SsdStore store) {
     this.config = config;
     this.files = files;
     this.device = device;
     this.worker = worker;
+    this.store = store;
   }
 
   /**
    * Opens the tier.
    *
+   * @param wiring what a harness puts around the parts
    * @param wakeLoop called when blocks came or went
    * @param fatal told when the worker cannot go on
    */
@@ -48,15 +53,15 @@ public final class SsdParts implements AutoCloseable {
       SsdConfig config,
       HostState state,
       MemorySegment pool,
+      LoopWiring wiring,
       Runnable wakeLoop,
       Consumer<Throwable> fatal)
       throws StartFailure {
     SsdFiles files = opened(SsdFiles.open(config.files(), UUID.randomUUID()));
     try {
       OpenSsdDevice device = opened(SsdDevices.open(config.backend(), files, pool, config.depth()));
-      SsdParts parts =
-          new SsdParts(
-              config, files, device, new SsdWorker(device.device(), pool, wakeLoop, fatal));
+      SsdWorker worker = new SsdWorker(wiring.disk(device.device()), pool, wakeLoop, fatal);
+      SsdParts parts = new SsdParts(config, files, device, worker, wiring.ssd(worker));
       parts.log(state);
       return parts;
     } catch (StartFailure refused) {
@@ -109,7 +114,7 @@ public final class SsdParts implements AutoCloseable {
         bytes,
         new SsdExtents(bytes, SsdFiles.FIRST_OFFSET, state.nextSsdGeneration()),
         new LruPolicy(),
-        worker,
+        store,
         report);
   }
 

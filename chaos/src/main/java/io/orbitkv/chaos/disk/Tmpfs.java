@@ -25,6 +25,11 @@ public final class Tmpfs implements AutoCloseable {
     return new Tmpfs(at);
   }
 
+  /** Where it is mounted. */
+  public Path path() {
+    return at;
+  }
+
   /** Takes every block that is left. */
   void fill() throws IOException {
     try (OutputStream ballast = Files.newOutputStream(ballast())) {

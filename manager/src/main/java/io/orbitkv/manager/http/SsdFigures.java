@@ -46,6 +46,8 @@ final class SsdFigures {
         .put("admittedBytes", view.admittedBytes())
         .put("writeAmplification", amplification(counters.writtenBytes(), view.admittedBytes()))
         .put("verifyFailures", counters.mismatches());
+    ArrayNode problems = ssd.putArray("problems");
+    view.problems().forEach(problems::add);
     ArrayNode files = ssd.putArray("files");
     parts
         .config()

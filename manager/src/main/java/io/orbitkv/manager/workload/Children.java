@@ -52,6 +52,15 @@ public final class Children {
    */
   public static Process start(
       List<String> arguments, List<String> javaOptions, Path log, boolean pipe) {
+    return start(builder(arguments, javaOptions), log, pipe);
+  }
+
+  /**
+   * What starts {@code orbitkv ARGUMENTS}.
+   *
+   * @param javaOptions further flags for its JVM
+   */
+  public static ProcessBuilder builder(List<String> arguments, List<String> javaOptions) {
     List<String> command = new ArrayList<>();
     String launcher = System.getenv("ORBITKV_LAUNCHER");
     String classPath = System.getProperty("java.class.path", "");
@@ -71,7 +80,7 @@ public final class Children {
     builder
         .environment()
         .put("ORBITKV_JAVA_OPTS", (inherited + " " + String.join(" ", javaOptions)).strip());
-    return start(builder, log, pipe);
+    return builder;
   }
 
   /**
