@@ -6,7 +6,9 @@ import io.orbitkv.client.PublishResult;
 import io.orbitkv.client.QueryResult;
 import io.orbitkv.client.RestoreResult;
 import io.orbitkv.client.wire.IntRun;
+import io.orbitkv.client.wire.KeyRun;
 import io.orbitkv.client.wire.PublishRequest;
+import io.orbitkv.client.wire.QueryAnswer;
 import io.orbitkv.client.wire.QueryRequest;
 import io.orbitkv.client.wire.RestoreRequest;
 import io.orbitkv.manager.workload.Engine;
@@ -16,13 +18,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An honest engine that stores new blocks all the time, in memory that others have just lost, gets
- * them back and compares every byte. A copy that goes on after its extents were freed writes into
- * these.
+ * them back at once and some time later, and compares every byte. A copy that goes on after its
+ * extents were freed writes into these.
  */
 final class Bystander implements Runnable, AutoCloseable {
-  private static final int BLOCKS = 8;
-  private static final int LAYER_BYTES = 2_048;
+  private static final int BLOCKS = 2;
+
+  /**
+   * A block takes as much of the pool as one of a {@link Victim}, so that it lies where that was.
+   */
+  private static final int LAYER_BYTES = 1 << 20;
+
   private static final int PAUSE_MILLIS = 20;
+
+  /** So many rounds later blocks are looked at once more. */
+  private static final int LATER = 20;
 
   private final Engine engine;
   private volatile boolean stop;
@@ -39,7 +49,11 @@ final class Bystander implements Runnable, AutoCloseable {
   public void run() {
     try {
       for (long round = 0; !stop; round++) {
-        round(round * BLOCKS);
+        store(round * BLOCKS);
+        restore(round * BLOCKS);
+        if (round >= LATER) {
+          restore((round - LATER) * BLOCKS);
+        }
         rounds = round + 1;
         Thread.sleep(PAUSE_MILLIS);
       }
@@ -48,35 +62,41 @@ final class Bystander implements Runnable, AutoCloseable {
     }
   }
 
-  private void round(long first) {
-    var keys = engine.keys(first, BLOCKS);
+  private void store(long first) {
+    KeyRun keys = engine.keys(first, BLOCKS);
     for (int i = 0; i < BLOCKS; i++) {
       engine.fill(i, first + i);
-      engine.wipe(BLOCKS + i);
     }
     if (!(engine.client().publish(new PublishRequest(0, "b", keys, IntRun.range(0, BLOCKS)))
         instanceof PublishResult.Published)) {
       throw new AssertionError("an honest engine could not publish");
     }
+  }
+
+  private void restore(long first) {
+    KeyRun keys = engine.keys(first, BLOCKS);
+    for (int i = 0; i < BLOCKS; i++) {
+      engine.wipe(BLOCKS + i);
+    }
     QueryResult found =
         engine
             .client()
             .query(new QueryRequest(0, 0, "b", List.of(new QueryRequest.GroupKeys(0, keys))));
-    if (!(found instanceof QueryResult.Ready(Lease lease, _))) {
+    if (!(found instanceof QueryResult.Ready(Lease lease, QueryAnswer answer))) {
       return; // Larger engines took the room meanwhile.
     }
+    int hits = answer.groups().getFirst().hitBlocks();
     RestoreResult restored =
         engine
             .client()
             .restore(
                 lease,
                 new RestoreRequest(
-                    "b",
-                    List.of(new RestoreRequest.GroupPages(0, 0, IntRun.range(BLOCKS, BLOCKS)))));
+                    "b", List.of(new RestoreRequest.GroupPages(0, 0, IntRun.range(BLOCKS, hits)))));
     if (!(restored instanceof RestoreResult.Restored)) {
       throw new AssertionError("an honest engine could not restore: " + restored);
     }
-    for (int i = 0; i < BLOCKS; i++) {
+    for (int i = 0; i < hits; i++) {
       engine.verify(BLOCKS + i, first + i, "b");
     }
     if (!(engine.client().release(lease) instanceof Answer.Ok<Boolean>)) {

@@ -115,7 +115,7 @@ public final class EngineKillSuite {
         try {
           killOne(manager, WORKS.get(kill % WORKS.size()), random);
           long start = System.nanoTime();
-          after = drained(manager, baseline, when);
+          after = drained(manager, baseline, bystander, when);
           slowestDrain =
               Math.max(slowestDrain, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         } catch (IOException | RuntimeException failed) {
@@ -154,10 +154,12 @@ public final class EngineKillSuite {
   }
 
   /** Waits until nothing of a dead engine is held any more. */
-  private static Residue drained(ManagerProcess manager, Residue baseline, String when)
+  private static Residue drained(
+      ManagerProcess manager, Residue baseline, Bystander bystander, String when)
       throws IOException, InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(DRAIN_MILLIS);
     while (true) {
+      bystander.check(when);
       Residue now = Residue.of(manager);
       if (now.within(baseline)) {
         return now;
