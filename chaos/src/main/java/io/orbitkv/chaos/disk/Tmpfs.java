@@ -53,7 +53,7 @@ public final class Tmpfs implements AutoCloseable {
     return at.resolve("ballast");
   }
 
-  private static void run(List<String> command) throws IOException, InterruptedException {
+  static void run(List<String> command) throws IOException, InterruptedException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     String said =
         new String(

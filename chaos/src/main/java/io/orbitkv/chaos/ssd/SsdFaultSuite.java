@@ -1,9 +1,6 @@
 package io.orbitkv.chaos.ssd;
 
 import io.orbitkv.chaos.Daemons;
-import io.orbitkv.chaos.Progress;
-import io.orbitkv.chaos.crash.Load;
-import io.orbitkv.chaos.crash.LoadMix;
 import io.orbitkv.chaos.fault.DiskControl;
 import io.orbitkv.chaos.fault.DiskFault;
 import io.orbitkv.journal.Replay;
@@ -14,7 +11,6 @@ import io.orbitkv.state.Totals.SsdCounter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
@@ -24,58 +20,24 @@ import java.util.Random;
  * all of it is reported; nothing stays reserved; the tier recovers by itself.
  */
 public final class SsdFaultSuite {
-  private static final int CLIENTS = 2;
   private static final int SLICES = 4;
   private static final int SLICE_MILLIS = 250;
-  private static final int MEASURED_AGAIN = 5;
-  private static final double MOST_RATIO = 2;
   private static final int WARM_UP_MILLIS = 2_000;
   private static final int ILL_MILLIS = 10_000;
   private static final int WELL_MILLIS = 30_000;
   private static final int FLIPS = 200;
 
-  /** Somewhat more than SSD has room for, much more than memory has. */
-  private static final LoadMix MIX = new LoadMix(100, 2_000, 1);
-
-  private final ManagerProcess manager;
+  private final Stage stage;
   private final DiskControl disk;
-  private final Load load;
-  private final Steady steady;
-  private final TierProbe probe;
   private final Random random;
   private final Path cache;
-  private final List<Measured> measured = new ArrayList<>();
-  private int repeated;
   private long flipped;
 
-  private SsdFaultSuite(
-      ManagerProcess manager, DiskControl disk, Load load, Steady steady, Path cache, long seed)
-      throws IOException {
-    this.manager = manager;
+  private SsdFaultSuite(Stage stage, DiskControl disk, Random random, Path cache) {
+    this.stage = stage;
     this.disk = disk;
-    this.load = load;
-    this.steady = steady;
+    this.random = random;
     this.cache = cache;
-    this.probe = new TierProbe(manager);
-    this.random = new Random(seed);
-  }
-
-  /**
-   * Queries that need no disk, while the disk works and while it does not, in turns.
-   *
-   * @param fault what the disk did
-   * @param injected how many of its operations went wrong
-   */
-  record Measured(String fault, long injected, double soundP99Micros, double faultyP99Micros) {
-    double ratio() {
-      return faultyP99Micros / soundP99Micros;
-    }
-
-    @Override
-    public String toString() {
-      return "%s: %d times, p99 %.0f to %.0f us (%.2f)"
-          .formatted(fault, injected, soundP99Micros, faultyP99Micros, ratio());
-    }
   }
 
   /**
@@ -90,6 +52,7 @@ public final class SsdFaultSuite {
    * @param degraded how often the tier said that it was ill
    * @param recovered how often it said that it was well again
    * @param failedBlocks blocks that did not come back from SSD, and were misses
+   * @param frozen the same of a file system that was frozen, or why it was not
    * @param cold what was found after bits were flipped between two runs
    * @param facts facts in the journal
    */
@@ -101,6 +64,7 @@ public final class SsdFaultSuite {
       long degraded,
       long recovered,
       long failedBlocks,
+      String frozen,
       ColdFaults.Report cold,
       long facts) {}
 
@@ -116,26 +80,16 @@ public final class SsdFaultSuite {
     Path hot = Files.createDirectory(dir.resolve("hot"));
     Path cache = hot.resolve("cache.ssd");
     DiskControl disk = DiskControl.open(dir.resolve("disk"));
+    Random random = new Random(seed);
     ManagerProcess manager = daemons.onDisk(disk).start(hot, flags(cache));
-    try {
-      SsdFaultSuite suite;
-      try (Steady steady = new Steady(manager.socket());
-          Load load = new Load(manager.socket(), manager.journal(), CLIENTS, MIX, seed)) {
-        Thread thread = Thread.ofPlatform().daemon().name("steady").start(steady);
-        suite = new SsdFaultSuite(manager, disk, load, steady, cache, seed);
-        suite.breakAll(hangSeconds);
-        load.stop();
-        steady.stop();
-        thread.join(10_000);
-        steady.check("at the end");
-      }
-      suite.probe.awaitEmpty();
-      manager.close();
-      suite.load.checkJournal("the end");
-      Replay replay = suite.load.fold(manager.journal());
+    try (Stage stage = new Stage(manager, seed)) {
+      new SsdFaultSuite(stage, disk, random, cache).breakAll(hangSeconds);
+      Replay replay = stage.end();
+      String frozen =
+          FrozenDisk.run(daemons, Files.createDirectory(dir.resolve("frozen")), hangSeconds, seed);
       ColdFaults.Report cold =
-          ColdFaults.run(daemons, Files.createDirectory(dir.resolve("cold")), suite.random);
-      return suite.report(replay, cold);
+          ColdFaults.run(daemons, Files.createDirectory(dir.resolve("cold")), random);
+      return report(stage, replay, frozen, cold);
     } finally {
       manager.close();
     }
@@ -157,7 +111,7 @@ public final class SsdFaultSuite {
         "127.0.0.1:0");
   }
 
-  private Report report(Replay replay, ColdFaults.Report cold) {
+  private static Report report(Stage stage, Replay replay, String frozen, ColdFaults.Report cold) {
     Totals totals = replay.state().totals();
     long degraded = totals.get(SsdCounter.DEGRADED);
     long recovered = totals.get(SsdCounter.RECOVERED);
@@ -171,13 +125,14 @@ public final class SsdFaultSuite {
       failed += totals.loadsFailed(reason);
     }
     return new Report(
-        measured.stream().map(Measured::toString).toList(),
-        repeated,
-        load.operations(),
-        load.promises(),
+        stage.measured(),
+        stage.repeated(),
+        stage.load.operations(),
+        stage.load.promises(),
         degraded,
         recovered,
         failed,
+        frozen,
         cold,
         replay.facts());
   }
@@ -201,16 +156,17 @@ public final class SsdFaultSuite {
 
   private void inTurns(DiskFault fault, int every, String figure, String metric)
       throws IOException, InterruptedException {
-    long reported = probe.figure(figure);
-    measure(
+    long reported = stage.probe.figure(figure);
+    stage.measure(
         "every %d. %s".formatted(every, fault),
+        disk::injected,
         () -> {
           Latencies sound = new Latencies();
           Latencies faulty = new Latencies();
           for (int slice = 0; slice < SLICES; slice++) {
-            watch(sound, SLICE_MILLIS);
+            stage.watch(sound, SLICE_MILLIS);
             disk.set(fault, every);
-            watch(faulty, SLICE_MILLIS);
+            stage.watch(faulty, SLICE_MILLIS);
             disk.set(DiskFault.NONE, 1);
           }
           return new Latencies[] {sound, faulty};
@@ -220,17 +176,18 @@ public final class SsdFaultSuite {
 
   /** Not the disk's operations but what lies on it. */
   private void flippedBits() throws IOException, InterruptedException {
-    long reported = probe.figure("verifyFailures");
-    measure(
+    long reported = stage.probe.figure("verifyFailures");
+    stage.measure(
         "flipped bits",
+        () -> flipped,
         () -> {
           Latencies sound = new Latencies();
           Latencies faulty = new Latencies();
           for (int slice = 0; slice < SLICES; slice++) {
-            watch(sound, SLICE_MILLIS);
+            stage.watch(sound, SLICE_MILLIS);
             CacheFile.flipSome(cache, FLIPS, random);
             flipped += FLIPS;
-            watch(faulty, SLICE_MILLIS);
+            stage.watch(faulty, SLICE_MILLIS);
           }
           return new Latencies[] {sound, faulty};
         });
@@ -240,9 +197,9 @@ public final class SsdFaultSuite {
   private void settle(String fault, String figure, long reported, String metric)
       throws IOException, InterruptedException {
     try {
-      probe.awaitGrowth(figure, reported, metric);
-      probe.awaitWell(WELL_MILLIS);
-      drain();
+      stage.probe.awaitGrowth(figure, reported, metric);
+      stage.probe.awaitWell(WELL_MILLIS);
+      stage.drain();
     } catch (AssertionError broken) {
       throw new AssertionError(fault + ": " + broken.getMessage(), broken);
     }
@@ -253,88 +210,29 @@ public final class SsdFaultSuite {
 
   private void forSomeTime(DiskFault fault, int seconds, String words)
       throws IOException, InterruptedException {
-    measure(
+    stage.measure(
         fault + " for " + seconds + " s",
+        disk::injected,
         () -> {
           Latencies sound = new Latencies();
           Latencies faulty = new Latencies();
-          watch(sound, seconds * 500);
+          stage.watch(sound, seconds * 500);
           disk.set(fault, 1);
-          long operations = load.operations();
+          long operations = stage.load.operations();
           try {
-            watch(faulty, seconds * 1_000);
-            probe.awaitIll(words, ILL_MILLIS);
-            if (load.operations() == operations) {
+            stage.watch(faulty, seconds * 1_000);
+            stage.probe.awaitIll(words, ILL_MILLIS);
+            if (stage.load.operations() == operations) {
               throw new AssertionError("nothing was served any more");
             }
           } finally {
             disk.set(DiskFault.NONE, 1);
           }
-          probe.awaitWell(WELL_MILLIS);
-          watch(sound, seconds * 500);
+          stage.probe.awaitWell(WELL_MILLIS);
+          stage.watch(sound, seconds * 500);
           return new Latencies[] {sound, faulty};
         });
-    long written = probe.figure("writtenBytes");
-    long read = probe.figure("readBytes");
-    probe.awaitGrowth("writtenBytes", written, "orbitkv_ssd_device_written_bytes_total");
-    probe.awaitGrowth("readBytes", read, "orbitkv_ssd_device_read_bytes_total");
-    drain();
-  }
-
-  // ---- measuring
-  // ---------------------------------------------------------------------------------------------------
-
-  /** Plays a fault; what its queries took without it and with it. */
-  private interface Play {
-    Latencies[] run() throws IOException, InterruptedException;
-  }
-
-  /**
-   * Measures until one measurement is within the limit: whatever else runs on the machine only adds
-   * to what is seen.
-   */
-  private void measure(String fault, Play play) throws IOException, InterruptedException {
-    for (int attempt = 1; ; attempt++) {
-      long before = disk.injected() + flipped;
-      Measured one;
-      try {
-        Latencies[] seen = play.run();
-        long struck = disk.injected() + flipped - before;
-        one = new Measured(fault, struck, seen[0].p99Micros(), seen[1].p99Micros());
-        if (seen[0].count() == 0 || seen[1].count() == 0 || struck == 0) {
-          throw new AssertionError("nothing was tried: " + one);
-        }
-      } catch (AssertionError broken) {
-        throw new AssertionError(fault + ": " + broken.getMessage(), broken);
-      }
-      Progress.say(one);
-      if (one.ratio() <= MOST_RATIO) {
-        measured.add(one);
-        return;
-      }
-      if (attempt == MEASURED_AGAIN) {
-        throw new AssertionError(
-            "queries that need no disk waited, " + attempt + " times measured: " + one);
-      }
-      repeated++;
-    }
-  }
-
-  private void watch(Latencies into, int millis) throws InterruptedException {
-    var _ = steady.take();
-    Thread.sleep(millis);
-    into.add(steady.take());
-    steady.check("a faulty disk");
-    load.check("a faulty disk");
-    if (!manager.isAlive()) {
-      throw new AssertionError("the daemon died; see " + manager.log());
-    }
-  }
-
-  private void drain() throws IOException, InterruptedException {
-    load.pause();
-    Thread.sleep(5);
-    probe.awaitDrained();
-    load.resume();
+    stage.expectTierAtWork();
+    stage.drain();
   }
 }
