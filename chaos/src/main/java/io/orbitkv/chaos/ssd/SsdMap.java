@@ -117,13 +117,7 @@ final class SsdMap {
           HostEvent.TicketClosed _,
           HostEvent.RestoreStarted _,
           HostEvent.RestoreFinished _,
-          HostEvent.SsdTierOpened _,
-          HostEvent.LayersBound _,
-          HostEvent.BlocksDemoted _,
-          HostEvent.BlocksLoading _,
-          HostEvent.BlocksLoaded _,
-          HostEvent.TierDegraded _,
-          HostEvent.TierRecovered _,
+          HostEvent.TierFact _,
           HostEvent.Observation _ -> {}
     }
   }
