@@ -6,6 +6,7 @@ import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.ssd.SsdStore;
 import io.orbitkv.core.ssd.device.SsdDevice;
+import io.orbitkv.ffi.cuda.Cuda;
 import io.orbitkv.manager.LoopWiring;
 import io.orbitkv.manager.cli.Logging;
 import io.orbitkv.manager.cli.ManagerCommand;
@@ -61,6 +62,11 @@ public final class FaultyManager {
     @Override
     public CopyExecutor copies(CopyExecutor workers, MemorySegment pool) {
       return wiring.copies(workers, pool);
+    }
+
+    @Override
+    public Cuda.Found cuda() {
+      return wiring.cuda();
     }
 
     @Override
