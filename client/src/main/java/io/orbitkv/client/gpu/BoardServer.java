@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * The thread that does what the Manager posts on a session's board: it launches the kernel, loads
  * and saves each on a stream, and passes the slot back when the kernel and the copy of its sums are
  * done. It polls while something is under way or was a moment ago, without rest where there are
- * processors enough, and else sleeps on the eventfd. Entries are copied to the device first: a
- * kernel that reads them from the host waits behind the Manager's copies on the same bus.
+ * processors enough, and else sleeps on the eventfd.
  *
  * <p>A work that does not fit the registration is refused, not launched: a kernel that reaches
  * beyond the pages would cost the engine its context.
@@ -51,6 +50,7 @@ public final class BoardServer implements AutoCloseable {
   private final StagedPages pages;
   private final Mapping mapping;
   private final MemorySegment board;
+  private final long boardAddress;
   private final EventFd toEngine;
   private final EventFd toManager;
   private final CudaStream loads;
@@ -64,6 +64,7 @@ public final class BoardServer implements AutoCloseable {
   private BoardServer(
       StagedPages pages,
       Mapping mapping,
+      long boardAddress,
       EventFd toEngine,
       EventFd toManager,
       CudaStream loads,
@@ -72,6 +73,7 @@ public final class BoardServer implements AutoCloseable {
     this.pages = pages;
     this.mapping = mapping;
     this.board = mapping.segment();
+    this.boardAddress = boardAddress;
     this.toEngine = toEngine;
     this.toManager = toManager;
     this.loads = loads;
@@ -88,7 +90,13 @@ public final class BoardServer implements AutoCloseable {
     pages.device().pin(mapping.segment());
     BoardServer server =
         new BoardServer(
-            pages, mapping, toEngine, toManager, pages.device().stream(), pages.device().stream());
+            pages,
+            mapping,
+            pages.device().deviceAddress(mapping.segment()),
+            toEngine,
+            toManager,
+            pages.device().stream(),
+            pages.device().stream());
     server.thread.start();
     return server;
   }
@@ -159,16 +167,19 @@ public final class BoardServer implements AutoCloseable {
       pass(slot, BoardLayout.REFUSED, 0);
       return;
     }
-    long sumBytes = wantSums ? 8L * entries * layers : 0;
+    int sumCount = wantSums ? entries * layers : 0;
     try {
       long sums = wantSums ? pages.sumsAddress(slot.index) : 0;
       long onDevice = pages.entriesAddress(slot.index);
-      slot.stream.toDevice(
-          onDevice,
-          board.asSlice(at + BoardLayout.ENTRIES, (long) entries * BoardLayout.ENTRY_BYTES));
-      if (wantSums) {
-        slot.stream.fill(sums, (byte) 0, sumBytes);
-      }
+      pages
+          .kernel()
+          .take(
+              slot.stream,
+              boardAddress + at + BoardLayout.ENTRIES,
+              onDevice,
+              entries,
+              sums,
+              sumCount);
       pages
           .kernel()
           .launch(
@@ -182,7 +193,7 @@ public final class BoardServer implements AutoCloseable {
               pages.slotAddress(slot.index),
               sums);
       if (wantSums) {
-        slot.stream.toHost(board.asSlice(at + BoardLayout.SUMS, sumBytes), sums);
+        pages.kernel().give(slot.stream, sums, boardAddress + at + BoardLayout.SUMS, sumCount);
       }
       slot.stream.record(slot.done);
       slot.busy = true;

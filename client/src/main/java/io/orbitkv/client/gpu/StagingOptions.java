@@ -10,7 +10,7 @@ package io.orbitkv.client.gpu;
  */
 public record StagingOptions(int slotBytes, int loadSlots, int saveSlots, int blocks) {
   /** What was measured to be enough for the speed of the bus. */
-  public static final StagingOptions STANDARD = new StagingOptions(16 << 20, 4, 4, 132);
+  public static final StagingOptions STANDARD = new StagingOptions(32 << 20, 3, 3, 132);
 
   /** Bytes of the ring. */
   public long ringBytes() {

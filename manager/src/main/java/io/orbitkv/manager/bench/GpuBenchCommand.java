@@ -30,21 +30,21 @@ final class GpuBenchCommand implements Callable<Integer> {
   @Option(
       names = "--batch",
       paramLabel = "MIB",
-      defaultValue = "1024",
+      defaultValue = "2048",
       description = "MiB of one publish or restore. Default: ${DEFAULT-VALUE}.")
   private int batch;
 
   @Option(
       names = "--slot",
       paramLabel = "MIB",
-      defaultValue = "16",
+      defaultValue = "32",
       description = "MiB of a staging slot. Default: ${DEFAULT-VALUE}.")
   private int slot;
 
   @Option(
       names = "--slots",
       paramLabel = "N",
-      defaultValue = "4",
+      defaultValue = "3",
       description = "Staging slots, as many for each way. Default: ${DEFAULT-VALUE}.")
   private int slots;
 

@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Pages of one segment size, as an engine with keys and values apart has them: up to 32 layers, in
+ * Pages of one segment size, as an engine with keys and values apart has them: up to 80 layers, in
  * each a plane of keys and one of values, a block of up to 4 MiB.
  *
  * @param segmentBytes of one segment
@@ -23,11 +23,12 @@ import java.util.List;
  * @param pages blocks that the engine has room for
  */
 record GpuShape(int segmentBytes, int layers, int pages) {
+  private static final int MOST_LAYERS = 80;
   private static final int BLOCK_BYTES = 4 << 20;
 
   /** Blocks of that many bytes in all, or a little less. */
   static GpuShape of(int segmentBytes, long bytes) {
-    int layers = Math.clamp(BLOCK_BYTES / (2L * segmentBytes), 1, 32);
+    int layers = Math.clamp(BLOCK_BYTES / (2L * segmentBytes), 1, MOST_LAYERS);
     return new GpuShape(segmentBytes, layers, (int) (bytes / (2L * layers * segmentBytes)));
   }
 

@@ -9,7 +9,8 @@ import java.nio.ByteOrder;
 
 /**
  * The two kernels that scatter a slot to pages and gather pages into a slot, with the checksums of
- * what they move. {@code src/main/cuda/pages.cu} is their source.
+ * what they move, and two that bring entries from and sums to a board in host memory. Their sources
+ * are {@code pages.cu} and {@code board.cu} in {@code src/main/cuda}.
  *
  * <pre>
  *   a layer of the table, 40 bytes:   0 u64 address of block 0, segment 0
@@ -27,10 +28,16 @@ public final class PagesKernel {
   /** Bytes of an entry. */
   public static final int ENTRY_BYTES = 16;
 
-  /** The most threads of a block, and the best number. */
-  public static final int THREADS = 512;
+  /** The most threads of a block. */
+  static final int MAX_THREADS = 512;
 
-  private static final String RESOURCE = "pages.ptx";
+  /** As fast as the most, and easier on what runs beside. */
+  private static final int THREADS = 256;
+
+  private static final String PAGES = "pages.ptx";
+  private static final String BOARD = "board.ptx";
+  private static final int BOARD_THREADS = 256;
+  private static final int BOARD_BLOCKS = 32;
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfInt INT =
@@ -38,11 +45,16 @@ public final class PagesKernel {
 
   private final CudaKernel scatter;
   private final CudaKernel gather;
+  private final CudaKernel take;
+  private final CudaKernel give;
   private final int blocks;
 
-  private PagesKernel(CudaKernel scatter, CudaKernel gather, int blocks) {
+  private PagesKernel(
+      CudaKernel scatter, CudaKernel gather, CudaKernel take, CudaKernel give, int blocks) {
     this.scatter = scatter;
     this.gather = gather;
+    this.take = take;
+    this.give = give;
     this.blocks = blocks;
   }
 
@@ -52,9 +64,14 @@ public final class PagesKernel {
    * @param blocks of the grid: more is faster, fewer leave more of the GPU to others; 1 to 65,535
    */
   public static PagesKernel load(CudaDevice device, int blocks) throws CudaException {
-    byte[] ptx = resource(RESOURCE);
+    byte[] pages = resource(PAGES);
+    byte[] board = resource(BOARD);
     return new PagesKernel(
-        device.kernel(ptx, "orbitkv_scatter"), device.kernel(ptx, "orbitkv_gather"), blocks);
+        device.kernel(pages, "orbitkv_scatter"),
+        device.kernel(pages, "orbitkv_gather"),
+        device.kernel(board, "orbitkv_take"),
+        device.kernel(board, "orbitkv_give"),
+        blocks);
   }
 
   /** The text of a PTX module of this package. */
@@ -86,6 +103,39 @@ public final class PagesKernel {
     table.set(INT, at + 24, segmentCount);
     table.set(INT, at + 28, segmentBytes);
     table.set(LONG, at + 32, extentOffset);
+  }
+
+  /**
+   * Brings entries to the device and clears sums there.
+   *
+   * @param onHost device address of pinned memory that holds the entries
+   */
+  public void take(
+      CudaStream stream, long onHost, long onDevice, int entries, long sums, int sumCount)
+      throws CudaException {
+    int words = entries * (ENTRY_BYTES / 8);
+    stream.launch(
+        take,
+        boardBlocks(Math.max(words, sumCount)),
+        BOARD_THREADS,
+        onHost,
+        onDevice,
+        words,
+        sums,
+        sumCount);
+  }
+
+  /**
+   * Brings sums to the host.
+   *
+   * @param onHost device address of the pinned memory where they go
+   */
+  public void give(CudaStream stream, long sums, long onHost, int sumCount) throws CudaException {
+    stream.launch(give, boardBlocks(sumCount), BOARD_THREADS, sums, onHost, sumCount);
+  }
+
+  private static int boardBlocks(int words) {
+    return Math.clamp(Math.ceilDiv(words, BOARD_THREADS), 1, BOARD_BLOCKS);
   }
 
   /**

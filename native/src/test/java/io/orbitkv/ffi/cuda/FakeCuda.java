@@ -335,7 +335,7 @@ public final class FakeCuda implements CudaDriver {
 
     @Override
     public void launch(CudaKernel kernel, int blocks, int threads, long... a) throws CudaException {
-      if (blocks < 1 || threads < 1 || threads > PagesKernel.THREADS || a.length != 7) {
+      if (blocks < 1 || threads < 1 || threads > PagesKernel.MAX_THREADS) {
         throw invalid("cuLaunchKernel");
       }
       synchronized (FakeCuda.this) {
@@ -343,8 +343,14 @@ public final class FakeCuda implements CudaDriver {
           throw kernelFailure;
         }
       }
-      boolean toPages = kernel.name().equals("orbitkv_scatter");
-      add(() -> move(toPages, a));
+      add(
+          switch (kernel.name()) {
+            case "orbitkv_scatter" -> () -> move(true, a);
+            case "orbitkv_gather" -> () -> move(false, a);
+            case "orbitkv_take" -> () -> take(a);
+            case "orbitkv_give" -> () -> at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
+            default -> throw invalid("cuLaunchKernel");
+          });
     }
 
     @Override
@@ -405,6 +411,13 @@ public final class FakeCuda implements CudaDriver {
   }
 
   // ---- the kernels -----------------------------------------------------------------------------
+
+  private static void take(long[] a) {
+    at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
+    if (a[4] > 0) {
+      at(a[3], 8 * a[4]).fill((byte) 0);
+    }
+  }
 
   /** What pages.cu does, byte by byte. */
   private static void move(boolean toPages, long[] a) {
