@@ -65,6 +65,20 @@ public final class StatusCommand implements Callable<Integer> {
             .formatted(
                 blocks.path("sealed").asLong(),
                 blocks.path("live").asLong() - blocks.path("sealed").asLong()));
+    for (JsonNode gpu : answer.path("gpus")) {
+      line(
+          out,
+          "gpu " + gpu.path("ordinal").asInt(),
+          "%s, %d staging rings, %s restored, %s published%s"
+              .formatted(
+                  gpu.path("name").asText(),
+                  gpu.path("stagingRings").asInt(),
+                  bytes(gpu, "loadedBytes"),
+                  bytes(gpu, "savedBytes"),
+                  gpu.path("problem").asText().isEmpty()
+                      ? ""
+                      : ", BROKEN: " + gpu.path("problem").asText()));
+    }
     JsonNode ssd = answer.path("ssd");
     if (ssd.isObject()) {
       line(

@@ -8,6 +8,7 @@ import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.Probe;
 import io.orbitkv.ffi.ResourceLimit;
 import io.orbitkv.ffi.Seal;
+import io.orbitkv.ffi.cuda.Cuda;
 import io.orbitkv.manager.config.Quantity;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -75,7 +76,7 @@ public final class Doctor {
     journalDisk();
     optional("io_uring", host.ioUring(), "; an SSD tier would use pread and pwrite");
     ssdPaths.forEach(path -> findings.add(SsdCheck.of(path)));
-    optional("gpu", host.cuda(), "; not used yet");
+    findings.addAll(GpuCheck.of(Cuda.find()));
     optional("mooncake", HostFacts.mooncake(mooncakeLibrary), "; not used yet");
     etcd();
     return List.copyOf(findings);

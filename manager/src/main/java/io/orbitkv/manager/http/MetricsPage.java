@@ -47,6 +47,7 @@ final class MetricsPage {
     if (ssd != null && daemon.ssd().isPresent()) {
       SsdFigures.metrics(page, daemon.ssd().get(), ssd, daemon.stateOnLoop().totals());
     }
+    GpuFigures.metrics(page, daemon.gpus().views());
     journal(page, status);
     endpoint(page);
     return page.toString();

@@ -37,6 +37,7 @@ final class StatusJson {
     if (ssd != null && daemon.ssd().isPresent()) {
       SsdFigures.status(body, daemon.ssd().get(), ssd);
     }
+    GpuFigures.status(body, daemon.gpus().views());
     body.put("namespaces", status.namespaces());
     body.put("instances", status.instances());
     body.put("sessions", status.sessions());

@@ -20,6 +20,11 @@ import io.orbitkv.ffi.cuda.FakeCuda;
 import io.orbitkv.manager.Engine;
 import io.orbitkv.manager.LoopWiring;
 import io.orbitkv.manager.RunningDaemon;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +72,17 @@ class StagedSessionTest {
     return assertInstanceOf(QueryResult.Ready.class, client.query(Engine.query("q", keys))).lease();
   }
 
+  private static String get(RunningDaemon running, String path) throws Exception {
+    InetSocketAddress at = running.daemon().httpAddress().orElseThrow();
+    URI uri = URI.create("http://127.0.0.1:" + at.getPort() + path);
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      return http.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString())
+          .body()
+          .replace(" : ", ":")
+          .replace("\": ", "\":");
+    }
+  }
+
   private static boolean eventually(BooleanSupplier condition) throws InterruptedException {
     long deadline = System.nanoTime() + WAIT_NANOS;
     while (!condition.getAsBoolean()) {
@@ -91,6 +107,9 @@ class StagedSessionTest {
           for (int i = 0; i < BLOCKS; i++) {
             assertTrue(engine.holds(SECOND + i, i), "block " + i);
           }
+          assertTrue(
+              get(running, "/metrics").contains("orbitkv_gpu_loaded_bytes_total{gpu=\"GPU-"));
+          assertTrue(get(running, "/status").contains("\"stagingRings\":1"));
           Gpus.View view = running.daemon().gpus().views().getFirst();
           assertEquals(1, view.openHandles());
           assertTrue(
