@@ -18,12 +18,15 @@ import io.orbitkv.manager.cli.StatusCommand;
 import io.orbitkv.manager.cli.VersionCommand;
 import io.orbitkv.manager.demo.DemoCommand;
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -69,11 +72,35 @@ public final class Main implements Runnable {
   @Spec private CommandSpec spec = CommandSpec.create();
 
   public static void main(String[] args) {
-    if (args.length > 0 && args[0].equals("manager")) {
+    boolean starts = args.length > 0 && args[0].equals("manager");
+    if (starts) {
       StartAhead.begin();
     }
     Logging.setUp("warn");
-    System.exit(commandLine().execute(args));
+    CommandLine manager = starts ? managerAlone(args) : null;
+    System.exit(
+        manager == null
+            ? commandLine().execute(args)
+            : manager.execute(Arrays.copyOfRange(args, 1, args.length)));
+  }
+
+  /**
+   * The command {@code manager} without the models of all others, which take a start some
+   * hundredths of a second.
+   *
+   * @return null where the whole command line is due: for help, and to say what is wrong
+   */
+  static @Nullable CommandLine managerAlone(String[] args) {
+    CommandLine manager = new CommandLine(new ManagerCommand());
+    ManagerCommand.addOptions(manager.getCommandSpec());
+    manager.getCommandSpec().name("orbitkv manager");
+    handleFailures(manager);
+    try {
+      ParseResult parsed = manager.parseArgs(Arrays.copyOfRange(args, 1, args.length));
+      return parsed.isUsageHelpRequested() || parsed.isVersionHelpRequested() ? null : manager;
+    } catch (ParameterException wrong) {
+      return null;
+    }
   }
 
   /** The whole command line, also for tests and for generating the shell completion. */
@@ -87,6 +114,11 @@ public final class Main implements Runnable {
         .forEach(each -> each.getCommandSpec().versionProvider(new VersionCommand.Provider()));
     root.setCaseInsensitiveEnumValuesAllowed(true);
     root.setUsageHelpAutoWidth(true);
+    handleFailures(root);
+    return root;
+  }
+
+  private static void handleFailures(CommandLine root) {
     root.setParameterExceptionHandler(Main::wrongUsage);
     root.setExecutionExceptionHandler(
         (thrown, command, parsed) -> {
@@ -100,7 +132,6 @@ public final class Main implements Runnable {
           }
           throw thrown;
         });
-    return root;
   }
 
   /** What is wrong in one line, and where the usage is told; a list of commands comes at once. */

@@ -2,6 +2,8 @@ package io.orbitkv.manager;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.PrintWriter;
@@ -51,6 +53,27 @@ class MainTest {
     assertTrue(err.toString().startsWith("orbitkv: "), err.toString());
     assertTrue(err.toString().contains("'orbitkv replay --help' tells"), err.toString());
     assertTrue(err.toString().lines().count() <= 3, err.toString());
+  }
+
+  @Test
+  void shouldStartAManagerWithoutTheOtherCommands() {
+    assertNotNull(Main.managerAlone(new String[] {"manager", "--pool-size", "1gb"}));
+    assertNull(Main.managerAlone(new String[] {"manager", "--help"}));
+    assertNull(Main.managerAlone(new String[] {"manager", "--version"}));
+    assertNull(Main.managerAlone(new String[] {"manager", "--nonsense"}));
+    assertNull(Main.managerAlone(new String[] {"manager", "stray"}));
+  }
+
+  @Test
+  void shouldSayTheSameOfABadSettingEitherWay() {
+    String[] args = {"manager", "--pool-size", "much"};
+    CommandLine alone = Main.managerAlone(args);
+    assertNotNull(alone);
+    StringWriter said = new StringWriter();
+    alone.setErr(new PrintWriter(said));
+    assertEquals(2, alone.execute("--pool-size", "much"));
+    assertEquals(2, root.execute(args));
+    assertEquals(err.toString(), said.toString());
   }
 
   @Test
