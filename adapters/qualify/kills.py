@@ -77,7 +77,7 @@ def await_nothing_held(manager: Manager) -> dict[str, int]:
     return held
 
 
-def run(launcher: str, kills: int, seed: int) -> dict[str, object]:
+def run(launcher: str, engine_kills: int, manager_kills: int, seed: int) -> dict[str, object]:
     api = open_library()
     api.retain(0)
     api.bind(0)
@@ -85,8 +85,10 @@ def run(launcher: str, kills: int, seed: int) -> dict[str, object]:
     manager = Manager(launcher, "2gb")
     try:
         manager.start()
-        engines = _kill_engines(api, manager, kills // 2, rng)
-        managers = _kill_managers(api, manager, kills - kills // 2, rng)
+        engines = _kill_engines(api, manager, engine_kills, rng)
+        say("kills:", engines)
+        managers = _kill_managers(api, manager, manager_kills, rng)
+        say("kills:", managers)
     finally:
         manager.close()
         api.release(0)

@@ -27,7 +27,8 @@ def main() -> int:
     parser.add_argument("--launcher", required=True, help="the orbitkv command to start Managers with")
     parser.add_argument("--out", default="results", help="folder for results.json and results.md")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"some of {','.join(PARTS)}")
-    parser.add_argument("--kills", type=int, default=50, help="half of them of engines, half of Managers")
+    parser.add_argument("--kill-engines", type=int, default=25)
+    parser.add_argument("--kill-managers", type=int, default=25)
     parser.add_argument("--prefixes", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-ssd", action="store_true", help="do not restore through the SSD tier")
@@ -35,7 +36,7 @@ def main() -> int:
     work: dict[str, Callable[[], Any]] = {
         "layouts": lambda: layouts.run(options.launcher),
         "engines": lambda: engines.run(options.launcher, options.seed),
-        "kills": lambda: kills.run(options.launcher, options.kills, options.seed),
+        "kills": lambda: kills.run(options.launcher, options.kill_engines, options.kill_managers, options.seed),
         "model": lambda: model.run(options.launcher, options.prefixes, options.seed, not options.no_ssd),
     }
     folder = Path(options.out)
