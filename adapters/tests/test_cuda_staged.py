@@ -9,13 +9,16 @@ from collections.abc import Sequence
 
 from orbitkv import Registration, StateFormat
 from orbitkv.client import OrbitClient
+from orbitkv.codes import Category
 from orbitkv.cuda.pages import StagedPages
 from orbitkv.cuda.ring import MIB, RingShape
+from orbitkv.link import RegistrationRefused
 from orbitkv.pages import GroupTensors, NamedTensor, PageBuffers, UnsupportedPages, open_pages
 from orbitkv.registration import Group
 from orbitkv.wire import WireError
 from tests.board_manager import GATHER, SCATTER, BoardManager
 from tests.checksum import finish, partial_sum
+from tests.contract_support import LAUNCHER, NO_LAUNCHER, Daemon
 from tests.fake_cuda import ENGINE_STREAM, UUID, FakeCuda
 from tests.fake_manager import FakeManager
 from tests.tensors import FakeTensor, Memory
@@ -324,6 +327,29 @@ class RegistrationTest(StagedCase):
         self.assertEqual(SHAPE, SHAPE.fitting(MIB))
         with self.assertRaises(ValueError):
             SHAPE.fitting(256 * MIB + 1)
+
+
+@unittest.skipUnless(LAUNCHER, NO_LAUNCHER)
+class RealManagerTest(StagedCase):
+    """What a Manager says that cannot reach the GPU: there is none, or none of that UUID."""
+
+    def test_a_gpu_that_the_manager_does_not_see_is_refused_with_the_reason(self) -> None:
+        daemon = Daemon()
+        self.addCleanup(daemon.stop)
+        daemon.start()
+        _, pages = self.attention()
+        state_format = StateFormat("sha256:1", "test/1", "int8", pages.layout)
+        group = Group(0, "ATTENTION_KV", 16, "PREFIX", pages.bytes_per_block(0))
+        registration = Registration(
+            "gpu", "gpu/v1", state_format, [group], pages.layers, pages.buffers, staging=pages.staging
+        )
+        with self.assertRaises(RegistrationRefused) as refused:
+            OrbitClient.connect(registration, daemon.socket_path)
+        refusal = refused.exception.refusal
+        self.assertIn(refusal.category, (Category.UNAVAILABLE, Category.USER), str(refusal))
+        self.assertRegex(str(refusal.field), "buffers|staging")
+        self.assertIn("GPU", refusal.message)
+        self.assertNotEqual("", refusal.remedy)
 
 
 if __name__ == "__main__":
