@@ -5,8 +5,10 @@ import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.copy.PublishCopy;
 import io.orbitkv.core.copy.RestoreCopy;
+import io.orbitkv.core.copy.VerifyCopy;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.DigestRecorded;
@@ -45,6 +47,7 @@ final class Decider {
   private final Inspections inspections;
   private final RestartDecisions restart;
   private final @Nullable TierDecisions tier;
+  private final AdoptionDecisions adoptions;
 
   private final List<ReplySink> shutdownSinks = new ArrayList<>();
   private String shutdownReason = "";
@@ -62,14 +65,17 @@ final class Decider {
       MemorySegment pool,
       CopyExecutor copies,
       SessionListener listener,
-      @Nullable SsdTier ssd) {
-    host = new Host(config, state, log, clock, policy, extents, pool, copies, listener, ssd);
+      @Nullable SsdTier ssd,
+      PoolId poolId) {
+    host =
+        new Host(config, state, log, clock, policy, extents, pool, copies, listener, ssd, poolId);
     host.startedMicros = clock.monotonicMicros();
     leases = new LeaseDecisions(host);
     evictions = new EvictionDecisions(host, book);
     tier = host.tier == null ? null : new TierDecisions(host, host.tier, evictions, book);
+    adoptions = new AdoptionDecisions(host, book, tier);
     QueryDecisions queries = new QueryDecisions(host, leases, tier);
-    tickets = new TicketDecisions(host, queries, leases, book, tier);
+    tickets = new TicketDecisions(host, queries, leases, book, tier, adoptions);
     publishes = new PublishDecisions(host, evictions, book, tier);
     restores = new RestoreDecisions(host, leases, evictions);
     sessions = new SessionDecisions(host, leases, tickets);
@@ -87,9 +93,11 @@ final class Decider {
     }
     started = true;
     host.ownExtents();
+    RecoveredNamespaces.bind(host);
     if (tier != null) {
       tier.recover();
     }
+    adoptions.recover();
     recordDigest();
     return false;
   }
@@ -138,6 +146,7 @@ final class Decider {
           publishes.ended(Objects.requireNonNull(host.publishes.get(copy.operationId())));
       case RestoreCopy copy ->
           restores.ended(Objects.requireNonNull(host.restores.get(copy.operationId())));
+      case VerifyCopy look -> adoptions.ended(look);
     }
   }
 
@@ -156,6 +165,7 @@ final class Decider {
       case LiveTicket ticket -> tickets.expire(ticket);
       case UnsealedBlocks blocks -> evictions.unsealedDue(blocks);
       case WaitingRegistration waits -> registrations.expire(waits);
+      case AdoptionRetry _ -> adoptions.go();
       case TierWatch _ -> Objects.requireNonNull(tier).watchDue();
       case TierRetry _ -> Objects.requireNonNull(tier).retryDue();
     }
@@ -301,6 +311,10 @@ final class Decider {
     for (ReplySink sink : shutdownSinks) {
       host.reply(sink, new Reply.ShutDown(host.state.position()));
     }
+  }
+
+  AdoptionReport adoption() {
+    return adoptions.report();
   }
 
   /** For invariant checks of tests: the state that the decisions run on. */

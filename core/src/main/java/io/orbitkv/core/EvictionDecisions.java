@@ -14,6 +14,7 @@ import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.Map;
 import org.agrona.collections.IntArrayList;
+import org.agrona.collections.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,8 +96,12 @@ final class EvictionDecisions {
     LongRanges.Builder evicted = new LongRanges.Builder();
     Map<SsdSkip, LongRanges.Builder> skipped =
         host.tier == null ? Map.of() : new EnumMap<>(SsdSkip.class);
+    LongArrayList awaited = new LongArrayList();
     for (int i = 0; i < slots.size(); i++) {
       int slot = slots.getInt(i);
+      if (host.state.unverified(slot)) {
+        awaited.addLong(host.state.blockId(slot));
+      }
       if (host.tier != null && host.state.onSsd(slot)) {
         demoted.add(host.state.blockId(slot));
       } else {
@@ -112,6 +117,7 @@ final class EvictionDecisions {
     if (demoted.size() > 0) {
       host.emit(new BlocksDemoted(demoted.build(), cause, forSessionId, forRequest));
     }
+    awaited.forEachLong(tickets::settled);
   }
 
   private void note(Map<SsdSkip, LongRanges.Builder> skipped, int slot) {
@@ -148,7 +154,7 @@ final class EvictionDecisions {
   private boolean isReserved(int slot) {
     return switch (host.state.blockState(slot)) {
       case RESERVED -> true;
-      case SEALED, EVICTED, DEMOTED, LOADING -> false;
+      case SEALED, EVICTED, DEMOTED, LOADING, UNVERIFIED -> false;
     };
   }
 
@@ -271,7 +277,7 @@ final class EvictionDecisions {
       return false;
     }
     return switch (host.state.blockState(slot)) {
-      case RESERVED, SEALED, DEMOTED, LOADING ->
+      case RESERVED, SEALED, DEMOTED, LOADING, UNVERIFIED ->
           sweep.namespaceId == 0 || host.state.namespaceId(slot) == sweep.namespaceId;
       case EVICTED -> false;
     };

@@ -4,8 +4,10 @@ import io.orbitkv.core.Command.SessionRequest;
 import io.orbitkv.core.Reply.Refused;
 import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.copy.CopyTask;
+import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.core.ssd.SsdExtents;
 import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.journal.Journal;
@@ -51,6 +53,12 @@ final class Host {
   /** Null on a host without an SSD tier. */
   final @Nullable LiveTier tier;
 
+  /** What the pool is known by after the daemon's end. */
+  final PoolId poolId;
+
+  /** Blocks that are being verified right now; facts will follow. */
+  int blocksInLook;
+
   final Timers timers = new Timers();
   final Budget budget;
   final Map<String, LiveNamespace> namespaces = new LinkedHashMap<>();
@@ -95,7 +103,8 @@ final class Host {
       MemorySegment pool,
       CopyExecutor copies,
       SessionListener listener,
-      @Nullable SsdTier tier) {
+      @Nullable SsdTier tier,
+      PoolId poolId) {
     this.config = config;
     this.state = state;
     this.log = log;
@@ -106,6 +115,7 @@ final class Host {
     this.copies = copies;
     this.listener = listener;
     this.tier = tier == null ? null : new LiveTier(tier);
+    this.poolId = poolId;
     this.budget = new Budget(config.globalBudgetBytes());
   }
 
@@ -153,9 +163,10 @@ final class Host {
             + 3L * restores.size()
             + 2L * sessions.size()
             + 2L * instances.size()
-            + (tier == null ? 0 : 4L * tier.running.size());
+            + (tier == null ? 0 : 4L * tier.running.size())
+            + (blocksInLook == 0 ? 0 : 3);
     int all = (int) Math.min(Integer.MAX_VALUE, facts + endings);
-    return log.hasRoom(all, columnBytes + blocksInCopy * BLOCK_COLUMN_BYTES);
+    return log.hasRoom(all, columnBytes + (blocksInCopy + blocksInLook) * BLOCK_COLUMN_BYTES);
   }
 
   // ---- answers
@@ -262,6 +273,11 @@ final class Host {
     }
   }
 
+  /** Whether blocks may outlive the daemon, so that the journal must say how they are cut. */
+  boolean outlivesDaemon() {
+    return tier != null || poolId.keeps();
+  }
+
   /** What offsets and sizes of the pool's extents are multiples of. */
   int granuleBytes() {
     return tier == null ? ExtentAllocator.GRANULE_BYTES : SsdExtents.ALIGNMENT_BYTES;
@@ -306,7 +322,8 @@ final class Host {
    * @return whether it has ended already, because it was small
    */
   boolean copy(CopyTask task) {
-    if (task.bytes() <= config.inlineCopyBytes() && task.buffers().mapped()) {
+    EngineBuffers pages = task.buffers();
+    if (task.bytes() <= config.inlineCopyBytes() && pages != null && pages.mapped()) {
       task.runHere();
       return true;
     }

@@ -4,6 +4,7 @@ import io.orbitkv.core.copy.CopyExecutor;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.core.ssd.SsdStore;
 import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.core.ssd.SsdTier;
@@ -82,6 +83,41 @@ public final class ManagerLoop implements Agent {
       CopyExecutor copies,
       SessionListener listener,
       @Nullable SsdTier tier) {
+    this(
+        config,
+        version,
+        state,
+        log,
+        clock,
+        source,
+        policy,
+        extents,
+        pool,
+        copies,
+        listener,
+        tier,
+        PoolId.NONE);
+  }
+
+  /**
+   * A loop whose pool may outlive it.
+   *
+   * @param poolId what the pool is known by; {@link PoolId#NONE} if it dies with the daemon
+   */
+  public ManagerLoop(
+      HostConfig config,
+      String version,
+      HostState state,
+      FactLog log,
+      Clock clock,
+      CommandSource source,
+      EvictionPolicy policy,
+      ExtentAllocator extents,
+      MemorySegment pool,
+      CopyExecutor copies,
+      SessionListener listener,
+      @Nullable SsdTier tier,
+      PoolId poolId) {
     if (extents.usedExtents() != 0 || extents.poolBytes() != config.poolBytes()) {
       throw new IllegalArgumentException(
           "the books must be of an empty pool of %d bytes, not of %d with %d extents in use"
@@ -89,7 +125,8 @@ public final class ManagerLoop implements Agent {
     }
     this.decider =
         new Decider(
-            config, version, state, log, clock, policy, extents, pool, copies, listener, tier);
+            config, version, state, log, clock, policy, extents, pool, copies, listener, tier,
+            poolId);
     this.source = source;
     this.copies = copies;
     this.clock = clock;
@@ -144,6 +181,11 @@ public final class ManagerLoop implements Agent {
   /** Whether the epoch has begun and commands are taken. */
   public boolean serving() {
     return !starting && !broken && !decider.ended();
+  }
+
+  /** How far this run is with the blocks of an earlier one; any thread. */
+  public AdoptionReport adoption() {
+    return decider.adoption();
   }
 
   /** Whether the epoch has ended in order. */

@@ -78,7 +78,7 @@ final class PublishPlan {
   }
 
   private PublishOutcome outcomeOfHeld(int slot) {
-    if (host.state.stored(slot)) {
+    if (host.state.stored(slot) || host.state.unverified(slot)) {
       host.touched(slot);
       return PublishOutcome.ALREADY;
     }

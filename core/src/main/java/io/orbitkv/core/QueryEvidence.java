@@ -36,7 +36,7 @@ final class QueryEvidence implements Evidence {
     IN_DRAM,
     /** Those on SSD as well. */
     STORED,
-    /** Those that are being published as well. */
+    /** Those that are being published, or await their verification, as well. */
     COMING
   }
 

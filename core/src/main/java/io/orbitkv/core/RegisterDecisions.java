@@ -351,7 +351,7 @@ final class RegisterDecisions {
     EngineBuffers own = command.buffers();
     if (own != null && shared == null) {
       List<LayersBound> bound = namespace.bindLayers(command.shard(), own);
-      if (host.tier != null) {
+      if (host.outlivesDaemon()) {
         bound.forEach(host::emit);
       }
       shared = new SharedBuffers(own);

@@ -1,10 +1,12 @@
 package io.orbitkv.core;
 
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.state.BoundNamespace;
 import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.AbortReason;
 import io.orbitkv.state.HostEvent.BlocksDemoted;
 import io.orbitkv.state.HostEvent.BlocksEvicted;
+import io.orbitkv.state.HostEvent.BlocksKept;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.EpochStarted;
 import io.orbitkv.state.HostEvent.EvictionCause;
@@ -14,6 +16,7 @@ import io.orbitkv.state.HostEvent.LeaseReleased;
 import io.orbitkv.state.HostEvent.LoadFailed;
 import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.NamespaceUnbound;
+import io.orbitkv.state.HostEvent.PoolOpened;
 import io.orbitkv.state.HostEvent.PublishAborted;
 import io.orbitkv.state.HostEvent.RestoreFinished;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
@@ -36,8 +39,9 @@ import java.util.function.Supplier;
 
 /**
  * The first facts of an epoch: that it began, and the end of everything that the epoch before left
- * open. DRAM died with it, so every block is evicted. Replay never guesses what a crash meant; it
- * reads it here. A thousand facts at a time, so that the loop can tell that it lives.
+ * open. Unless its pool is open again, DRAM died with it, so every block in it is evicted. Replay
+ * never guesses what a crash meant; it reads it here. A thousand facts at a time, so that the loop
+ * can tell that it lives.
  */
 final class RestartDecisions {
   private static final int FACTS_PER_STEP = 1_024;
@@ -81,12 +85,14 @@ final class RestartDecisions {
                 () -> tierOpened().iterator(),
                 () ->
                     cut(
-                        where(slot -> state.sealed(slot) && state.onSsd(slot)),
+                        where(slot -> state.onSsd(slot) && inDram(slot) && !keeps(slot)),
                         ids -> new BlocksDemoted(ids, EvictionCause.RESTART, 0, "")),
                 () ->
                     cut(
-                        where(slot -> !state.onSsd(slot)),
+                        where(slot -> !state.onSsd(slot) && !keeps(slot)),
                         ids -> new BlocksEvicted(ids, EvictionCause.RESTART, 0, "")),
+                () -> poolOpened().iterator(),
+                () -> cut(where(state::sealed), BlocksKept::new),
                 () ->
                     each(
                         state.instances(),
@@ -136,6 +142,41 @@ final class RestartDecisions {
         ? List.of()
         : List.of(
             new SsdTierOpened(tier.tierIdHigh, tier.tierIdLow, Longs.of(tier.fileBytes.clone())));
+  }
+
+  /** A host that never kept its pool has nothing to say about that. */
+  private List<HostEvent> poolOpened() {
+    PoolId id = host.poolId;
+    boolean said = host.state.poolIdHigh() == 0 && host.state.poolIdLow() == 0;
+    return said && !id.keeps() ? List.of() : List.of(new PoolOpened(id.high(), id.low()));
+  }
+
+  private boolean inDram(int slot) {
+    return host.state.sealed(slot) || host.state.unverified(slot);
+  }
+
+  /**
+   * Whether the block's bytes should lie in the pool that is open now, cut as the journal says and
+   * where this epoch may leave them.
+   */
+  private boolean keeps(int slot) {
+    HostState state = host.state;
+    boolean samePool =
+        host.poolId.keeps()
+            && host.poolId.high() == state.poolIdHigh()
+            && host.poolId.low() == state.poolIdLow();
+    if (!samePool || !inDram(slot)) {
+      return false;
+    }
+    int granule = host.granuleBytes() - 1;
+    for (int slice = 0; slice < state.slices(slot); slice++) {
+      if ((state.extentOffset(slot, slice) & granule) != 0
+          || (state.extentBytes(slot, slice) & granule) != 0
+          || state.layers(state.namespaceId(slot), state.groupId(slot), slice) == null) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Ids of blocks, ascending; walks all of them. */

@@ -18,9 +18,9 @@ import org.agrona.collections.LongArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries that wait. A query waits when blocks on their way, from an engine or from SSD, would give
- * a longer boundary than those in DRAM do. The bytes it hopes to lease are charged from the start,
- * so that its lease is never refused for want of budget.
+ * Queries that wait. A query waits when blocks on their way, from an engine, from SSD or from an
+ * earlier run, would give a longer boundary than those in DRAM do. The bytes it hopes to lease are
+ * charged from the start, so that its lease is never refused for want of budget.
  */
 final class TicketDecisions {
   /** Reads that are begun for one ticket; what is on SSD by then is left there. */
@@ -33,18 +33,21 @@ final class TicketDecisions {
   private final LeaseDecisions leases;
   private final TicketBook book;
   private final @Nullable TierDecisions tier;
+  private final AdoptionDecisions adoptions;
 
   TicketDecisions(
       Host host,
       QueryDecisions queries,
       LeaseDecisions leases,
       TicketBook book,
-      @Nullable TierDecisions tier) {
+      @Nullable TierDecisions tier,
+      AdoptionDecisions adoptions) {
     this.host = host;
     this.queries = queries;
     this.leases = leases;
     this.book = book;
     this.tier = tier;
+    this.adoptions = adoptions;
   }
 
   /** Every query comes here first. */
@@ -160,6 +163,10 @@ final class TicketDecisions {
     final IntArrayList inDram = new IntArrayList();
     final IntArrayList onSsd = new IntArrayList();
     final LongArrayList awaited = new LongArrayList();
+
+    /** Of these, blocks of an earlier run that nobody has verified. */
+    final LongArrayList unverified = new LongArrayList();
+
     boolean needsDisk;
     boolean needsPublish;
 
@@ -188,6 +195,10 @@ final class TicketDecisions {
           }
           case LOADING -> {
             wish.needsDisk = true;
+            wish.awaited.addLong(host.state.blockId(slot));
+          }
+          case UNVERIFIED -> {
+            wish.unverified.addLong(host.state.blockId(slot));
             wish.awaited.addLong(host.state.blockId(slot));
           }
           case RESERVED -> {
@@ -281,6 +292,7 @@ final class TicketDecisions {
           tier.loads.begin(
               wish.onSsd, extents, ticket.id, ticket.session.id, ticket.query.request()));
     }
+    adoptions.wanted(wish.unverified);
   }
 
   /** Waits on after a look that found more under way; false if there is nothing to wait for. */

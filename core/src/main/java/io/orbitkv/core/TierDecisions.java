@@ -4,10 +4,7 @@ import io.orbitkv.core.ssd.SsdExtents;
 import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
 import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.state.BlockState;
-import io.orbitkv.state.BoundLayers;
-import io.orbitkv.state.BoundNamespace;
 import io.orbitkv.state.HostState;
-import io.orbitkv.state.identity.Namespace;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.IntArrayList;
@@ -54,29 +51,6 @@ final class TierDecisions {
           }
         });
     tier.extents.occupy(kept);
-    state.namespaces().forEach(this::bind);
-  }
-
-  /** A namespace whose blocks outlived the daemon; it waits for an instance. */
-  private void bind(BoundNamespace bound) {
-    LiveNamespace namespace =
-        new LiveNamespace(
-            bound.id(),
-            new Namespace(bound.name()),
-            bound.format(),
-            bound.shardCount(),
-            host.granuleBytes());
-    for (int group = 0; group < namespace.contract.groups().size(); group++) {
-      int groupId = namespace.group(group).groupId();
-      for (int slice = 0; slice < bound.shardCount(); slice++) {
-        BoundLayers layers = host.state.layers(bound.id(), groupId, slice);
-        if (layers != null) {
-          namespace.bindLayers(group, layers);
-        }
-      }
-    }
-    host.namespaces.put(bound.name(), namespace);
-    host.orphans.add(namespace);
   }
 
   /** Blocks were sealed, in request order. */

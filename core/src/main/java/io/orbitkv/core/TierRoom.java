@@ -56,7 +56,7 @@ final class TierRoom {
       chosenBytes += host.state.extentBytes(slot, slice);
     }
     chosen.add(host.state.blockId(slot));
-    if (!host.state.sealed(slot)) {
+    if (!host.state.sealed(slot) && !host.state.unverified(slot)) {
       gone.addLong(host.state.blockId(slot));
     }
     return true;
@@ -68,7 +68,7 @@ final class TierRoom {
     }
     return host.state.onSsd(slot)
         && switch (host.state.blockState(slot)) {
-          case SEALED -> true;
+          case SEALED, UNVERIFIED -> true;
           case DEMOTED -> !tier.holds(host.state.blockId(slot));
           case RESERVED, LOADING, EVICTED -> false;
         };

@@ -2,7 +2,13 @@ package io.orbitkv.core;
 
 /** Something that is due at a time unless it is cancelled before; an element of {@link Timers}. */
 abstract sealed class Timer
-    permits LiveLease, LiveTicket, TierRetry, TierWatch, UnsealedBlocks, WaitingRegistration {
+    permits AdoptionRetry,
+        LiveLease,
+        LiveTicket,
+        TierRetry,
+        TierWatch,
+        UnsealedBlocks,
+        WaitingRegistration {
   /** Place in the heap, -1 while not armed. */
   int heapIndex = -1;
 

@@ -1,5 +1,6 @@
 package io.orbitkv.core;
 
+import io.orbitkv.core.checksum.Checksum;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.GroupLayout;
 import io.orbitkv.core.copy.LayerLayout;
@@ -14,12 +15,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An engine's pages on the heap: for each group some layers of contiguous blocks. Its checksum is a
- * plain sum.
+ * plain sum, unless it is told to take the real one.
  */
 final class FakeBuffers implements EngineBuffers {
   private final Map<Integer, GroupLayout> layouts = new TreeMap<>();
   private final MemorySegment memory;
   boolean closed;
+
+  /** With the real sum, for which pools have to be off-heap. */
+  boolean realSums;
+
   @Nullable RuntimeException failure;
 
   private FakeBuffers(int bytes) {
@@ -120,6 +125,10 @@ final class FakeBuffers implements EngineBuffers {
         pool.asSlice(extentOffset + layout.layerOffset(layerIndex), page.byteSize());
     MemorySegment from = in ? page : extent;
     (in ? extent : page).copyFrom(from);
+    if (realSums) {
+      long position = layout.layerOffset(layerIndex);
+      return Checksum.sum(pool, extentOffset + position, page.byteSize(), position);
+    }
     long sum = layerIndex + 1L;
     for (long at = 0; at < from.byteSize(); at++) {
       sum = sum * 31 + from.get(ValueLayout.JAVA_BYTE, at);

@@ -7,6 +7,7 @@ import io.orbitkv.core.Command.Query;
 import io.orbitkv.core.Command.QueryMode;
 import io.orbitkv.core.Command.Release;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.SessionRole;
 import io.orbitkv.state.HostState;
@@ -57,7 +58,8 @@ class QueryCostTest {
           MemorySegment.ofArray(new byte[(int) config.poolBytes()]),
           copies,
           SessionListener.NONE,
-          null);
+          null,
+          PoolId.NONE);
   private Reply last = new Reply.Cancelled(false);
   private final ReplySink sink = reply -> last = reply;
 

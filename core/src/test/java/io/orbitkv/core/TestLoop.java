@@ -9,7 +9,9 @@ import io.orbitkv.core.Command.GroupTarget;
 import io.orbitkv.core.Command.QueryMode;
 import io.orbitkv.core.eviction.Eviction;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.core.ssd.SsdSettings;
+import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
 import io.orbitkv.state.Effects;
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent;
@@ -78,13 +80,38 @@ final class TestLoop {
   }
 
   TestLoop(HostConfig config, HostState recovered, FakeClock clock, FakeLog log) {
-    this(config, recovered, clock, log, null, null);
+    this(config, recovered, clock, log, null, null, newPool(config), PoolId.NONE);
   }
 
   /** A loop with an SSD tier on {@code ssd}, which keeps its bytes from loop to loop. */
   static TestLoop withSsd(
       HostConfig config, SsdSettings settings, FakeSsd ssd, HostState recovered, FakeClock clock) {
-    return new TestLoop(config, recovered, clock, new FakeLog(recovered.position()), ssd, settings);
+    return new TestLoop(
+        config,
+        recovered,
+        clock,
+        new FakeLog(recovered.position()),
+        ssd,
+        settings,
+        newPool(config),
+        PoolId.NONE);
+  }
+
+  /** A loop over memory that outlives it. */
+  static TestLoop persistent(
+      HostConfig config,
+      HostState recovered,
+      FakeClock clock,
+      FakeLog log,
+      @Nullable FakeSsd ssd,
+      MemorySegment pool,
+      PoolId poolId) {
+    SsdSettings settings = new SsdSettings(SsdAdmission.ALL, 1 << 20, 1 << 20, 100, 1_000);
+    return new TestLoop(config, recovered, clock, log, ssd, settings, pool, poolId);
+  }
+
+  static MemorySegment newPool(HostConfig config) {
+    return MemorySegment.ofArray(new byte[(int) config.poolBytes()]);
   }
 
   private TestLoop(
@@ -93,13 +120,15 @@ final class TestLoop {
       FakeClock clock,
       FakeLog log,
       @Nullable FakeSsd ssd,
-      @Nullable SsdSettings settings) {
+      @Nullable SsdSettings settings,
+      MemorySegment pool,
+      PoolId poolId) {
     this.ssd = ssd;
     this.clock = clock;
     this.state = recovered;
     this.log = log;
     this.extents = new ExtentAllocator(config.poolBytes(), recovered.nextExtentGeneration());
-    this.pool = MemorySegment.ofArray(new byte[(int) config.poolBytes()]);
+    this.pool = pool;
     this.loop =
         new ManagerLoop(
             config,
@@ -121,7 +150,8 @@ final class TestLoop {
             pool,
             copies,
             (sessionId, reason) -> closedSessions.add(sessionId + " " + reason),
-            ssd == null || settings == null ? null : ssd.tier(recovered, settings));
+            ssd == null || settings == null ? null : ssd.tier(recovered, settings),
+            poolId);
     for (int steps = 0; !loop.serving(); steps++) {
       assertEquals(1, loop.doWork());
       if (steps > 10_000) {

@@ -148,6 +148,13 @@ final class EnumCodes {
     };
   }
 
+  static int code(HostEvent.AdoptionFailure value) {
+    return switch (value) {
+      case CHECKSUM -> 1;
+      case FAULT -> 2;
+    };
+  }
+
   static int code(StateComponent value) {
     return switch (value) {
       case ATTENTION_KV -> 1;
@@ -309,6 +316,14 @@ final class EnumCodes {
       case 2 -> HostEvent.TierTrouble.DISK_FULL;
       case 3 -> HostEvent.TierTrouble.HANGS;
       default -> throw unknown("TierTrouble", code);
+    };
+  }
+
+  static HostEvent.AdoptionFailure adoptionFailure(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.AdoptionFailure.CHECKSUM;
+      case 2 -> HostEvent.AdoptionFailure.FAULT;
+      default -> throw unknown("AdoptionFailure", code);
     };
   }
 

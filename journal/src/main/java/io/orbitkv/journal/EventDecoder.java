@@ -58,6 +58,11 @@ final class EventDecoder {
           FactType.TIER_RECOVERED,
           FactType.SSD_SKIPPED ->
           TierCodec.decode(type, in);
+      case FactType.POOL_OPENED,
+          FactType.BLOCKS_KEPT,
+          FactType.BLOCKS_ADOPTED,
+          FactType.BLOCKS_NOT_ADOPTED ->
+          PoolCodec.decode(type, in);
       default ->
           throw new UnreadableRecord(
               "record type " + type + " is not known to this version: use a newer orbitkv");

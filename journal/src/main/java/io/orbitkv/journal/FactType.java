@@ -49,6 +49,11 @@ final class FactType {
   static final int TIER_RECOVERED = 89;
   static final int SSD_SKIPPED = 90;
 
+  static final int POOL_OPENED = 96;
+  static final int BLOCKS_KEPT = 97;
+  static final int BLOCKS_ADOPTED = 98;
+  static final int BLOCKS_NOT_ADOPTED = 99;
+
   private FactType() {}
 
   static int of(HostEvent event) {
@@ -87,6 +92,10 @@ final class FactType {
       case HostEvent.TierDegraded _ -> TIER_DEGRADED;
       case HostEvent.TierRecovered _ -> TIER_RECOVERED;
       case HostEvent.SsdSkipped _ -> SSD_SKIPPED;
+      case HostEvent.PoolOpened _ -> POOL_OPENED;
+      case HostEvent.BlocksKept _ -> BLOCKS_KEPT;
+      case HostEvent.BlocksAdopted _ -> BLOCKS_ADOPTED;
+      case HostEvent.BlocksNotAdopted _ -> BLOCKS_NOT_ADOPTED;
     };
   }
 }

@@ -70,6 +70,7 @@ final class TierCodec {
         out.runs(1, e.blocks());
         out.uint(2, EnumCodes.code(e.reason()));
       }
+      case HostEvent.PoolFact e -> PoolCodec.encode(out, e);
     }
   }
 

@@ -10,10 +10,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
+import io.orbitkv.journal.proto.BlocksAdopted;
 import io.orbitkv.journal.proto.BlocksDemoted;
 import io.orbitkv.journal.proto.BlocksEvicted;
+import io.orbitkv.journal.proto.BlocksKept;
 import io.orbitkv.journal.proto.BlocksLoaded;
 import io.orbitkv.journal.proto.BlocksLoading;
+import io.orbitkv.journal.proto.BlocksNotAdopted;
 import io.orbitkv.journal.proto.DigestRecorded;
 import io.orbitkv.journal.proto.EpochEnded;
 import io.orbitkv.journal.proto.EpochStarted;
@@ -25,6 +28,7 @@ import io.orbitkv.journal.proto.LeaseReleased;
 import io.orbitkv.journal.proto.LoadFailed;
 import io.orbitkv.journal.proto.NamespaceBound;
 import io.orbitkv.journal.proto.NamespaceUnbound;
+import io.orbitkv.journal.proto.PoolOpened;
 import io.orbitkv.journal.proto.PublishAborted;
 import io.orbitkv.journal.proto.QueryMissed;
 import io.orbitkv.journal.proto.RegistrationRefused;
@@ -102,7 +106,11 @@ class RecordCodecTest {
           Map.entry(FactType.LOAD_FAILED, LoadFailed.parser()),
           Map.entry(FactType.TIER_DEGRADED, TierDegraded.parser()),
           Map.entry(FactType.TIER_RECOVERED, TierRecovered.parser()),
-          Map.entry(FactType.SSD_SKIPPED, SsdSkipped.parser()));
+          Map.entry(FactType.SSD_SKIPPED, SsdSkipped.parser()),
+          Map.entry(FactType.POOL_OPENED, PoolOpened.parser()),
+          Map.entry(FactType.BLOCKS_KEPT, BlocksKept.parser()),
+          Map.entry(FactType.BLOCKS_ADOPTED, BlocksAdopted.parser()),
+          Map.entry(FactType.BLOCKS_NOT_ADOPTED, BlocksNotAdopted.parser()));
 
   private final RecordEncoder encoder = new RecordEncoder();
   private final RecordView view = new RecordView();

@@ -2,6 +2,7 @@ package io.orbitkv.journal;
 
 import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.AbortReason;
+import io.orbitkv.state.HostEvent.AdoptionFailure;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.GroupAnswer;
@@ -204,6 +205,13 @@ final class Samples {
     for (TierTrouble trouble : TierTrouble.values()) {
       all.add(new HostEvent.TierDegraded(trouble, "no space left on device"));
       all.add(new HostEvent.TierRecovered(trouble));
+    }
+    all.add(new HostEvent.PoolOpened(0x1234_5678_9abc_def0L, -1));
+    all.add(new HostEvent.PoolOpened(0, 0));
+    all.add(new HostEvent.BlocksKept(blocks));
+    all.add(new HostEvent.BlocksAdopted(blocks, 1L << 33, 1500));
+    for (AdoptionFailure reason : AdoptionFailure.values()) {
+      all.add(new HostEvent.BlocksNotAdopted(blocks, reason, "block 10 slice 1"));
     }
   }
 }

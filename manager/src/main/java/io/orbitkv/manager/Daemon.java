@@ -1,15 +1,16 @@
 package io.orbitkv.manager;
 
+import io.orbitkv.core.AdoptionReport;
 import io.orbitkv.core.Clock;
 import io.orbitkv.core.Inspection;
 import io.orbitkv.core.LoopBroken;
 import io.orbitkv.core.LoopThread;
 import io.orbitkv.core.ManagerLoop;
-import io.orbitkv.core.checksum.Checksum;
 import io.orbitkv.core.copy.CopyWorkers;
 import io.orbitkv.core.copy.StagedCopies;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PinnedPool;
+import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.journal.Journal;
 import io.orbitkv.journal.Recovered;
@@ -70,6 +71,7 @@ public final class Daemon implements AutoCloseable {
   private final Endpoint endpoint;
   private final Gpus gpus;
   private final Optional<SsdParts> ssd;
+  private final AdoptionReport adoption;
   private @Nullable RunningLoop running;
   private final LoopClient loop;
   private final HealthCheck health;
@@ -104,7 +106,7 @@ public final class Daemon implements AutoCloseable {
       recovery = opened.report();
       toClose.push(this::closeJournal);
       logRecovery(recovery);
-      pool = mapPool(config, state.nextExtentGeneration());
+      pool = PoolParts.map(config, state);
       toClose.push(pool);
       endpoint = createEndpoint(config, metrics);
       toClose.push(endpoint);
@@ -144,7 +146,9 @@ public final class Daemon implements AutoCloseable {
               pool.memory(),
               wiring.copies(staged, pool.memory()),
               endpoint.listener(),
-              ssd.map(parts -> parts.tier(state)).orElse(null));
+              ssd.map(parts -> parts.tier(state)).orElse(null),
+              pool.id());
+      adoption = managerLoop.adoption();
       LoopThread thread =
           new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));
       thread.start();
@@ -195,23 +199,6 @@ public final class Daemon implements AutoCloseable {
       case AccessDeniedException denied -> denied.getFile() + " is not this user's to write";
       default -> failed.toString();
     };
-  }
-
-  private static PinnedPool mapPool(DaemonConfig config, long firstGeneration) throws StartFailure {
-    long bytes = config.host().poolBytes();
-    try {
-      PinnedPool pool = PinnedPool.map(bytes, config.poolOptions(), firstGeneration);
-      LOG.info("copies: streamed by {}", Checksum.streaming());
-      for (String line : pool.description().split("\n", -1)) {
-        LOG.info("pool: {}", line);
-      }
-      return pool;
-    } catch (NativeException refused) {
-      throw new StartFailure(
-          "no pool of %s: %s".formatted(Quantity.bytesText(bytes), refused.getMessage()),
-          "choose a smaller --pool-size, or free memory",
-          refused);
-    }
   }
 
   private Optional<SsdParts> openSsd(
@@ -328,6 +315,16 @@ public final class Daemon implements AutoCloseable {
   /** What kind of memory the pool is. */
   public String poolDescription() {
     return pool.description();
+  }
+
+  /** What the journal knows the pool by; {@link PoolId#NONE} if it dies with the daemon. */
+  public PoolId poolId() {
+    return pool.id();
+  }
+
+  /** How far this run is with the blocks that an earlier one left in the pool. */
+  public AdoptionReport adoption() {
+    return adoption;
   }
 
   /** The SSD tier; empty if there is none. */

@@ -94,6 +94,11 @@ public final class DiskFile implements AutoCloseable {
     return FileStat.of(descriptor.fd()).bytes();
   }
 
+  /** What its file system set aside for it; less than its length where it has holes. */
+  public long allocatedBytes() throws NativeException {
+    return FileStat.of(descriptor.fd()).allocatedBytes();
+  }
+
   /**
    * Reads into memory.
    *

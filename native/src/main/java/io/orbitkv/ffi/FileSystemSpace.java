@@ -10,9 +10,11 @@ import java.lang.foreign.ValueLayout;
  * @param type its magic number
  * @param totalBytes its size
  * @param freeBytes what an unprivileged process may still take
+ * @param blockBytes what files grow by; on hugetlbfs the size of a huge page
  */
-public record FileSystemSpace(long type, long totalBytes, long freeBytes) {
+public record FileSystemSpace(long type, long totalBytes, long freeBytes, long blockBytes) {
   private static final long HUGETLBFS_MAGIC = 0x958458f6L;
+  private static final long TMPFS_MAGIC = 0x01021994L;
   private static final int STATFS_BYTES = 120;
 
   /** Of the file system that holds a path. */
@@ -32,7 +34,13 @@ public record FileSystemSpace(long type, long totalBytes, long freeBytes) {
     }
   }
 
-  boolean isHugeTlb() {
+  /** Whether its files are memory and nothing else: tmpfs or hugetlbfs. */
+  public boolean isMemory() {
+    return type == TMPFS_MAGIC || isHugeTlb();
+  }
+
+  /** Whether its files are huge pages: hugetlbfs. */
+  public boolean isHugeTlb() {
     return type == HUGETLBFS_MAGIC;
   }
 
@@ -44,6 +52,7 @@ public record FileSystemSpace(long type, long totalBytes, long freeBytes) {
     return new FileSystemSpace(
         out.get(ValueLayout.JAVA_LONG, 0),
         out.get(ValueLayout.JAVA_LONG, 16) * blockBytes,
-        out.get(ValueLayout.JAVA_LONG, 32) * blockBytes);
+        out.get(ValueLayout.JAVA_LONG, 32) * blockBytes,
+        blockBytes);
   }
 }

@@ -26,8 +26,11 @@ final class BlockChunk {
   /** Sealed, on SSD, and on the way back into the pool; pinned by that. */
   static final byte LOADING = 5;
 
+  /** Sealed by an earlier run; its slices are in place, but nobody has looked at their bytes. */
+  static final byte UNVERIFIED = 6;
+
   /** One more than the highest state. */
-  static final int STATES = 6;
+  static final int STATES = 7;
 
   /** Whether a block in that state has its key in the index. */
   static boolean findable(byte state) {
@@ -68,6 +71,12 @@ final class BlockChunk {
 
   /** Made for the first block of the chunk that goes to SSD, and kept. */
   @Nullable SsdColumns ssd;
+
+  /**
+   * Position of the last lease of each block, made for the first one of the chunk while the order
+   * of use is kept.
+   */
+  long @Nullable [] leasedAt;
 
   BlockChunk(FreeSlots shape) {
     this.shape = shape;
@@ -182,6 +191,7 @@ final class BlockChunk {
   long heapBytes() {
     long perSlot = 8 + 8 + 4 + 4 + 1 + 1 + keyBytes + slices * (8L + 8 + 8 + 4 + 1);
     long ssdBytes = ssd == null ? 0 : ssd.heapBytes();
-    return perSlot * SLOTS + COLUMNS * ARRAY_HEADER_BYTES + OBJECT_BYTES + ssdBytes;
+    long useBytes = leasedAt == null ? 0 : 8L * SLOTS + ARRAY_HEADER_BYTES;
+    return perSlot * SLOTS + COLUMNS * ARRAY_HEADER_BYTES + OBJECT_BYTES + ssdBytes + useBytes;
   }
 }

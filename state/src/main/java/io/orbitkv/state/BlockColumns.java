@@ -117,6 +117,31 @@ abstract class BlockColumns {
     return count;
   }
 
+  // ---- order of use ----------------------------------------------------------------------------
+
+  /** Whether blocks outlive the daemon, so that the order of their use is worth keeping. */
+  boolean keepsUse;
+
+  /** Blocks in neighbouring slots were leased. */
+  final void leased(int slot, int count, long position) {
+    BlockChunk chunk = chunk(slot);
+    long[] leasedAt = chunk.leasedAt;
+    if (leasedAt == null) {
+      leasedAt = new long[BlockChunk.SLOTS];
+      chunk.leasedAt = leasedAt;
+    }
+    int first = slot & BlockChunk.MASK;
+    Arrays.fill(leasedAt, first, first + count, position);
+  }
+
+  /** Position of the last lease of the block, 0 if none is known. */
+  final long leasedAt(int slot) {
+    BlockChunk chunk = chunk(slot);
+    int at = slot & BlockChunk.MASK;
+    long position = chunk.leasedAt == null ? 0 : chunk.leasedAt[at];
+    return position > chunk.reservedAt[at] ? position : 0;
+  }
+
   // ---- slots -----------------------------------------------------------------------------------
 
   /** The slot that {@link #takeSlot} takes next. */

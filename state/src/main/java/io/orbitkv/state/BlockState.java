@@ -11,5 +11,7 @@ public enum BlockState {
   /** Found, and on SSD only. */
   DEMOTED,
   /** Found, and on its way from SSD back into DRAM. */
-  LOADING
+  LOADING,
+  /** Found, and kept from an earlier run: nobody reads it before its bytes have been verified. */
+  UNVERIFIED
 }

@@ -436,6 +436,10 @@ final class BlockTable extends BlockColumns {
     become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.LOADING);
   }
 
+  void unverified(int slot) {
+    become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.UNVERIFIED);
+  }
+
   void seal(int slot) {
     become(chunk(slot), slot & BlockChunk.MASK, BlockChunk.SEALED);
   }

@@ -55,7 +55,7 @@ final class DeepCheck {
       boolean whole = published == blocks.slices(slot);
       long id = blocks.blockId(slot);
       require(
-          blockState != BlockChunk.SEALED || whole,
+          (blockState != BlockChunk.SEALED && blockState != BlockChunk.UNVERIFIED) || whole,
           "block %d is sealed with %d of %d slices",
           id,
           published,
@@ -65,6 +65,11 @@ final class DeepCheck {
           "block %d has all %d slices and is not sealed",
           id,
           published);
+      require(
+          blockState != BlockChunk.UNVERIFIED || blocks.pins(slot) == 0,
+          "block %d is not verified and has %d pins",
+          id,
+          blocks.pins(slot));
       require(
           blockState != BlockChunk.EVICTED || blocks.pins(slot) > 0,
           "block %d was evicted, is not pinned, and is still there",

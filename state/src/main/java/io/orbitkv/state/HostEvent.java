@@ -184,7 +184,8 @@ public sealed interface HostEvent {
   // ------------------------------------------------------------------------------------------------
 
   /**
-   * What happens to the SSD tier and between it and DRAM; a host without a tier has none of these.
+   * What happens to the SSD tier and between it and DRAM; a host without a tier and without a
+   * {@link PoolFact pool that outlives the daemon} has none of these.
    *
    * <p>Columns with a number per slice hold the slices of the first block, then those of the
    * second, and so on: a block of a replicated group has one slice, any other one for each shard.
@@ -259,6 +260,37 @@ public sealed interface HostEvent {
 
   /** Blocks that leave DRAM now, or the tier's order of use, never got a copy on SSD. */
   record SsdSkipped(LongRanges blocks, SsdSkip reason) implements TierFact {}
+
+  // ---- a pool that outlives the daemon
+  // ------------------------------------------------------------------------------------------------
+
+  /**
+   * What happens to a DRAM pool that outlives the daemon; a host that keeps none has none of these,
+   * but for the {@link PoolOpened} that ends such a pool.
+   */
+  sealed interface PoolFact extends TierFact {}
+
+  /**
+   * The pool that extents of DRAM lie in from here on. Blocks that lay in another one were dropped
+   * before ({@link BlocksEvicted}, {@link BlocksDemoted}).
+   *
+   * @param poolIdHigh with {@code poolIdLow} the UUID that the pool's file carries; both 0 for
+   *     memory that dies with the daemon
+   */
+  record PoolOpened(long poolIdHigh, long poolIdLow) implements PoolFact {}
+
+  /**
+   * Sealed blocks of an earlier run, whose bytes should lie in the pool that was opened again. They
+   * keep their extents, and nobody reads them before {@link BlocksAdopted}.
+   */
+  record BlocksKept(LongRanges blocks) implements PoolFact {}
+
+  /** Every byte of kept blocks had its sum: they are sealed again. */
+  record BlocksAdopted(LongRanges blocks, long bytes, long durationMicros) implements PoolFact {}
+
+  /** The DRAM copies of kept blocks are gone; those with an SSD copy can still be found. */
+  record BlocksNotAdopted(LongRanges blocks, AdoptionFailure reason, String detail)
+      implements PoolFact {}
 
   // ---- closed sets
   // -------------------------------------------------------------------------------------------------
@@ -376,5 +408,12 @@ public sealed interface HostEvent {
     NOT_REUSED,
     /** Others were used later, and the tier has no room for more. */
     TIER_FULL
+  }
+
+  enum AdoptionFailure {
+    /** The pool does not hold the bytes that were published. */
+    CHECKSUM,
+    /** The memory could not be read. */
+    FAULT
   }
 }

@@ -25,23 +25,26 @@ import java.util.List;
  * instances   count, each: id text(name) namespaceId position fixed(atMicros)
  * sessions    count, each: id instanceId shard role(text) pid uid position fixed(atMicros)
  *             supersededBy
- * tier        version 2 only, see TierSnapshot
+ * tier        from version 2 on, see TierSnapshot
+ * pool        version 3: totals as in the head, fixed(idHigh) fixed(idLow)
  * blocks      count, each: id less the one before, namespaceId, groupId, keyBytes(u8), key,
  *             position, state(u8), pins, then each slice:
  *             state(u8) and unless empty: offset generation bytes fixed(checksum)
- *             version 2: its SSD copy, see TierSnapshot
+ *             from version 2 on: its SSD copy, see TierSnapshot
+ *             version 3: position of its last lease, 0 if none is known
  * publishes, leases, tickets, restores: count, each: the fields of its record
  * fixed(digest)
  * </pre>
  *
  * where a number without a remark is a varint and lists are by ascending id. The digest is that of
  * the state that was written; a state that is read back must have it. A host that never had an SSD
- * tier writes version 1, one that had writes version 2.
+ * tier writes version 1, one that had writes version 2, one whose pool outlived a daemon version 3.
  */
 final class HostSnapshot {
   private static final int MAGIC = 0x4F4B4853;
   private static final int WITHOUT_TIER = 1;
   private static final int WITH_TIER = 2;
+  private static final int WITH_POOL = 3;
 
   private HostSnapshot() {}
 
@@ -50,14 +53,17 @@ final class HostSnapshot {
     for (int shift = 24; shift >= 0; shift -= 8) {
       to.octet(MAGIC >>> shift);
     }
-    boolean tier = state.tiers.used;
-    to.varint(tier ? WITH_TIER : WITHOUT_TIER);
+    int version = !state.tiers.used ? WITHOUT_TIER : state.tiers.pool.used ? WITH_POOL : WITH_TIER;
+    to.varint(version);
     writeHead(state, to);
     writeRegistry(state, to);
-    if (tier) {
+    if (version >= WITH_TIER) {
       TierSnapshot.writeTier(state, to);
     }
-    writeBlocks(state.blocks, tier, to);
+    if (version >= WITH_POOL) {
+      state.tiers.pool.writeTo(to);
+    }
+    writeBlocks(state.blocks, version, to);
     writeOpen(state, to);
     to.fixed(state.digest());
     to.end();
@@ -73,19 +79,22 @@ final class HostSnapshot {
       throw new DamagedSnapshot("it is no checkpoint of a host state");
     }
     int version = from.varint32();
-    if (version != WITHOUT_TIER && version != WITH_TIER) {
+    if (version < WITHOUT_TIER || version > WITH_POOL) {
       throw new DamagedSnapshot(
-          "it has version %d; this build reads versions %d and %d"
-              .formatted(version, WITHOUT_TIER, WITH_TIER));
+          "it has version %d; this build reads versions %d to %d"
+              .formatted(version, WITHOUT_TIER, WITH_POOL));
     }
     HostState state = new HostState();
     try {
       readHead(state, from);
       readRegistry(state, from);
-      if (version == WITH_TIER) {
+      if (version >= WITH_TIER) {
         TierSnapshot.readTier(state, from);
       }
-      readBlocks(state, version == WITH_TIER, from);
+      if (version >= WITH_POOL) {
+        state.tiers.pool.readFrom(from);
+      }
+      readBlocks(state, version, from);
       readOpen(state, from);
     } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException e) {
       throw new DamagedSnapshot("its content contradicts itself: " + e.getMessage(), e);
@@ -285,7 +294,7 @@ final class HostSnapshot {
 
   // ---- blocks ----------------------------------------------------------------------------------
 
-  private static void writeBlocks(BlockTable blocks, boolean tier, FrameWriter to)
+  private static void writeBlocks(BlockTable blocks, int version, FrameWriter to)
       throws IOException {
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
     long[] ids = blocks.idsInOrder();
@@ -313,14 +322,17 @@ final class HostSnapshot {
           to.fixed(blocks.checksum(slot, slice));
         }
       }
-      if (tier) {
+      if (version >= WITH_TIER) {
         TierSnapshot.writeCopy(blocks, slot, to);
+      }
+      if (version >= WITH_POOL) {
+        to.varint(blocks.leasedAt(slot));
       }
       before = id;
     }
   }
 
-  private static void readBlocks(HostState state, boolean tier, FrameReader from)
+  private static void readBlocks(HostState state, int version, FrameReader from)
       throws IOException {
     BlockTable blocks = state.blocks;
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
@@ -349,14 +361,19 @@ final class HostSnapshot {
           }
         }
       }
-      if (tier) {
+      if (version >= WITH_TIER) {
         TierSnapshot.readCopy(blocks, slot, from);
+      }
+      long leasedAt = version >= WITH_POOL ? from.varint() : 0;
+      if (leasedAt > 0) {
+        blocks.leased(slot, 1, leasedAt);
       }
       switch (blockState) {
         case BlockChunk.RESERVED -> {}
         case BlockChunk.SEALED -> blocks.seal(slot);
         case BlockChunk.DEMOTED -> blocks.demoted(slot);
         case BlockChunk.LOADING -> blocks.loading(slot);
+        case BlockChunk.UNVERIFIED -> blocks.unverified(slot);
         case BlockChunk.EVICTED -> blocks.evict(slot, 1, Effects.NONE);
         default -> throw new DamagedSnapshot("block " + id + " has state " + blockState);
       }

@@ -351,9 +351,14 @@ public final class HostState {
 
   // ---- blocks ----------------------------------------------------------------------------------
 
-  /** Blocks that can be found: reserved, sealed, or on SSD only. */
+  /** Blocks that can be found: reserved, sealed, on SSD only, or kept and not verified yet. */
   public long liveBlocks() {
-    return reservedBlocks() + sealedBlocks() + ssdOnlyBlocks();
+    return reservedBlocks() + sealedBlocks() + ssdOnlyBlocks() + unverifiedBlocks();
+  }
+
+  /** Blocks of an earlier run whose bytes nobody has looked at yet. */
+  public long unverifiedBlocks() {
+    return blocks.blocks(BlockChunk.UNVERIFIED);
   }
 
   public long reservedBlocks() {
@@ -470,6 +475,7 @@ public final class HostState {
       case BlockChunk.EVICTED -> BlockState.EVICTED;
       case BlockChunk.DEMOTED -> BlockState.DEMOTED;
       case BlockChunk.LOADING -> BlockState.LOADING;
+      case BlockChunk.UNVERIFIED -> BlockState.UNVERIFIED;
       default -> throw new IllegalArgumentException("slot " + slot + " is free");
     };
   }
@@ -478,10 +484,29 @@ public final class HostState {
     return blocks.state(slot) == BlockChunk.SEALED;
   }
 
-  /** Whether the block is sealed, wherever it lies: in DRAM, on SSD only, or on the way back. */
+  /**
+   * Whether the block is sealed and somebody vouches for it, wherever it lies: in DRAM, on SSD, or
+   * on the way back.
+   */
   public boolean stored(int slot) {
     byte state = blocks.state(slot);
-    return state == BlockChunk.SEALED || state == BlockChunk.DEMOTED || state == BlockChunk.LOADING;
+    return state == BlockChunk.SEALED
+        || state == BlockChunk.DEMOTED
+        || state == BlockChunk.LOADING
+        || (state == BlockChunk.UNVERIFIED && blocks.ssd.has(slot));
+  }
+
+  /** Whether the block was kept from an earlier run and has not been verified yet. */
+  public boolean unverified(int slot) {
+    return blocks.state(slot) == BlockChunk.UNVERIFIED;
+  }
+
+  /**
+   * The position of the fact that used the block last: its last lease, if the order of use is kept
+   * ({@link #poolIdHigh}), or the fact that made it.
+   */
+  public long usedAtPosition(int slot) {
+    return Math.max(blocks.reservedAt(slot), blocks.leasedAt(slot));
   }
 
   public long blockId(int slot) {
@@ -553,6 +578,19 @@ public final class HostState {
 
   private int slice(int slot, int shard) {
     return blocks.group(slot).slice(shard);
+  }
+
+  // ---- a pool that outlives the daemon ---------------------------------------------------------
+
+  /**
+   * The upper half of the UUID of the pool that DRAM extents lie in; 0 if it dies with the daemon.
+   */
+  public long poolIdHigh() {
+    return tiers.pool.idHigh;
+  }
+
+  public long poolIdLow() {
+    return tiers.pool.idLow;
   }
 
   // ---- SSD tier --------------------------------------------------------------------------------

@@ -257,6 +257,9 @@ final class Reads {
         slot = blocks.slotOf(id, slot);
         HostInvariants.leasable(position, blocks, slot, id, group, leaseId);
         int done = blocks.pinSealed(slot, blocks.neighbours(slot, id, (int) (end - id)), group);
+        if (blocks.keepsUse) {
+          blocks.leased(slot, done, position);
+        }
         id += done;
         slot += done - 1;
       }

@@ -115,7 +115,9 @@ final class TierInvariants {
 
   static void demotable(long position, BlockTable blocks, int slot, long id) {
     onSsd(position, blocks, slot, id, "demoted");
-    if (blocks.state(slot) != BlockChunk.SEALED || blocks.pins(slot) != 0) {
+    byte state = blocks.state(slot);
+    boolean inDram = state == BlockChunk.SEALED || state == BlockChunk.UNVERIFIED;
+    if (!inDram || blocks.pins(slot) != 0) {
       throw HostInvariants.broken(
           position,
           "block %d is demoted in state %d with %d pins",

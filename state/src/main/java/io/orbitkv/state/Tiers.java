@@ -6,6 +6,7 @@ import io.orbitkv.state.HostEvent.BlocksLoading;
 import io.orbitkv.state.HostEvent.LayersBound;
 import io.orbitkv.state.HostEvent.LoadFailed;
 import io.orbitkv.state.HostEvent.LoadFailure;
+import io.orbitkv.state.HostEvent.PoolFact;
 import io.orbitkv.state.HostEvent.SsdEvicted;
 import io.orbitkv.state.HostEvent.SsdSkipped;
 import io.orbitkv.state.HostEvent.SsdTierOpened;
@@ -32,7 +33,10 @@ final class Tiers {
   Longs fileBytes = Longs.EMPTY;
   long nextGeneration = 1;
 
+  final KeptPool pool;
+
   Tiers(Registry registry, BlockTable blocks, Publishes publishes, Totals totals) {
+    this.pool = new KeptPool(blocks, totals);
     this.registry = registry;
     this.blocks = blocks;
     this.publishes = publishes;
@@ -51,7 +55,7 @@ final class Tiers {
     for (BoundLayers bound : layers.inOrder()) {
       sum += bound.digestPart();
     }
-    return sum;
+    return sum + pool.digest();
   }
 
   void apply(Fact fact, TierFact tierFact, long poolBytes, Effects effects) {
@@ -69,6 +73,7 @@ final class Tiers {
       case TierDegraded _ -> totals.add(SsdCounter.DEGRADED, 1);
       case TierRecovered _ -> totals.add(SsdCounter.RECOVERED, 1);
       case SsdSkipped _ -> {}
+      case PoolFact event -> pool.apply(position, event, effects);
     }
   }
 

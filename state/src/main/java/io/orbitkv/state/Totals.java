@@ -1,6 +1,7 @@
 package io.orbitkv.state;
 
 import io.orbitkv.state.HostEvent.AbortReason;
+import io.orbitkv.state.HostEvent.AdoptionFailure;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.LeaseEnd;
 import io.orbitkv.state.HostEvent.LoadFailure;
@@ -71,6 +72,20 @@ public final class Totals {
     RECOVERED
   }
 
+  /**
+   * A counter of a pool that outlives the daemon. New ones go to the end: checkpoints hold them.
+   */
+  public enum PoolCounter {
+    OPENED,
+    /** Blocks whose bytes an earlier run had left in the pool. */
+    KEPT_BLOCKS,
+    ADOPTED_BLOCKS,
+    /** Allocated bytes of adopted blocks. */
+    ADOPTED_BYTES,
+    /** Time that verifying them took, microseconds. */
+    ADOPT_MICROS
+  }
+
   final Tally<Counter> counters = new Tally<>(Counter.class);
   final Tally<EvictionCause> evictedBlocks = new Tally<>(EvictionCause.class);
   final Tally<AbortReason> publishesAborted = new Tally<>(AbortReason.class);
@@ -82,6 +97,8 @@ public final class Totals {
   final Tally<SsdCounter> ssdCounters = new Tally<>(SsdCounter.class);
   final Tally<SsdEvictionCause> ssdEvictedBlocks = new Tally<>(SsdEvictionCause.class);
   final Tally<LoadFailure> loadsFailed = new Tally<>(LoadFailure.class);
+  final Tally<PoolCounter> poolCounters = new Tally<>(PoolCounter.class);
+  final Tally<AdoptionFailure> adoptionsFailed = new Tally<>(AdoptionFailure.class);
 
   Totals() {}
 
@@ -135,6 +152,19 @@ public final class Totals {
     return loadsFailed.get(reason);
   }
 
+  public long get(PoolCounter counter) {
+    return poolCounters.get(counter);
+  }
+
+  /** Blocks of an earlier run whose bytes were not what they must be. */
+  public long adoptionsFailed(AdoptionFailure reason) {
+    return adoptionsFailed.get(reason);
+  }
+
+  void add(PoolCounter counter, long amount) {
+    poolCounters.add(counter, amount);
+  }
+
   void add(SsdCounter counter, long amount) {
     ssdCounters.add(counter, amount);
   }
@@ -146,6 +176,11 @@ public final class Totals {
   /** The SSD tier's counters in an order that is part of the checkpoint format. */
   List<long[]> ssdSections() {
     return List.of(ssdCounters.counts, ssdEvictedBlocks.counts, loadsFailed.counts);
+  }
+
+  /** The same of a pool that outlives the daemon. */
+  List<long[]> poolSections() {
+    return List.of(poolCounters.counts, adoptionsFailed.counts);
   }
 
   /** Every other counter in an order that is part of the checkpoint format. */
@@ -168,14 +203,14 @@ public final class Totals {
         hash = Mix.chain(hash, value);
       }
     }
-    return Mix.mix(hash) + ssdDigestPart();
+    return Mix.mix(hash) + digestOfUsed(ssdSections()) + 31 * digestOfUsed(poolSections());
   }
 
-  /** 0 for a host that never had a tier, so that its digest is what it was before tiers. */
-  private long ssdDigestPart() {
+  /** 0 for a host that never had such a thing, so that its digest is what it was before it. */
+  private static long digestOfUsed(List<long[]> sections) {
     long hash = 0;
     boolean used = false;
-    for (long[] section : ssdSections()) {
+    for (long[] section : sections) {
       for (long value : section) {
         hash = Mix.chain(hash, value);
         used |= value != 0;

@@ -50,6 +50,7 @@ final class FactGenerator {
     tier = new TierFactGenerator(random, model, freeOffsets, generations);
     queued.add(new HostEvent.EpochStarted(epoch, "test", EXTENTS * EXTENT_BYTES, ""));
     queued.add(tier.opened());
+    queued.add(tier.poolOpened());
   }
 
   void freedOnSsd(int file, long offset) {

@@ -48,7 +48,7 @@ class HostStateFuzzTest {
     if (seed == null) {
       // RegistrationRefused, VerifyFailed and EpochEnded are for the transcripts, LayersBound for
       // its own test.
-      assertEquals(30, kinds.size(), () -> "kinds of facts drawn: " + kinds);
+      assertEquals(34, kinds.size(), () -> "kinds of facts drawn: " + kinds);
     }
   }
 

@@ -22,7 +22,23 @@ final class ModelTier {
           HostEvent.LayersBound _,
           HostEvent.TierDegraded _,
           HostEvent.TierRecovered _,
-          HostEvent.SsdSkipped _ -> {}
+          HostEvent.SsdSkipped _,
+          HostEvent.PoolOpened _ -> {}
+      case HostEvent.BlocksKept e ->
+          ModelHost.ids(e.blocks()).forEach(id -> host.block(id).state = BlockState.UNVERIFIED);
+      case HostEvent.BlocksAdopted e ->
+          ModelHost.ids(e.blocks()).forEach(id -> host.block(id).state = BlockState.SEALED);
+      case HostEvent.BlocksNotAdopted e -> {
+        for (long id : ModelHost.ids(e.blocks())) {
+          ModelHost.Block block = host.block(id);
+          if (block.ssd.isEmpty()) {
+            block.state = BlockState.EVICTED;
+          } else {
+            freeSlices(block);
+            block.state = BlockState.DEMOTED;
+          }
+        }
+      }
       case HostEvent.SsdWritten e -> {
         int column = 0;
         for (long id : ModelHost.ids(e.blocks())) {

@@ -1,5 +1,6 @@
 package io.orbitkv.state;
 
+import io.orbitkv.state.HostEvent.AdoptionFailure;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.SsdEvictionCause;
@@ -45,12 +46,18 @@ final class TierFactGenerator {
     return new HostEvent.SsdTierOpened(7, 9, Longs.of(FILE_BYTES, FILE_BYTES));
   }
 
+  HostEvent poolOpened() {
+    return new HostEvent.PoolOpened(3, 5);
+  }
+
   void freed(int file, long offset) {
     free.add(new long[] {file, offset});
   }
 
   @Nullable HostEvent draw() {
-    return switch (random.nextInt(12)) {
+    return switch (random.nextInt(16)) {
+      case 12 -> kept();
+      case 13, 14, 15 -> verified();
       case 0, 1, 2 -> written();
       case 3, 4 -> demoted();
       case 5, 6 -> loading();
@@ -83,12 +90,34 @@ final class TierFactGenerator {
   }
 
   private HostEvent rare() {
-    return switch (random.nextInt(4)) {
+    return switch (random.nextInt(5)) {
+      case 3 -> poolOpened();
       case 0 -> new HostEvent.TierDegraded(TierTrouble.DISK_FULL, "test");
       case 1 -> new HostEvent.TierRecovered(TierTrouble.DISK_FULL);
       case 2 -> new HostEvent.SsdSkipped(LongRanges.of(1, 3), HostEvent.SsdSkip.QUEUE_FULL);
       default -> opened();
     };
+  }
+
+  private @Nullable HostEvent kept() {
+    LongRanges.Builder ids = new LongRanges.Builder();
+    model.blocks.forEach(
+        (id, block) -> {
+          if (block.state == BlockState.SEALED && model.pins(id) == 0 && random.nextInt(4) == 0) {
+            ids.add(id);
+          }
+        });
+    return ids.size() == 0 ? null : new HostEvent.BlocksKept(ids.build());
+  }
+
+  private @Nullable HostEvent verified() {
+    LongRanges ids = some(block -> block.state == BlockState.UNVERIFIED, 2);
+    if (ids.isEmpty()) {
+      return null;
+    }
+    return random.nextInt(3) > 0
+        ? new HostEvent.BlocksAdopted(ids, 512, 3)
+        : new HostEvent.BlocksNotAdopted(ids, AdoptionFailure.CHECKSUM, "test");
   }
 
   private LongRanges some(Predicate<ModelHost.Block> wanted, int oneOf) {
@@ -130,10 +159,8 @@ final class TierFactGenerator {
     LongRanges.Builder ids = new LongRanges.Builder();
     model.blocks.forEach(
         (id, block) -> {
-          if (block.state == BlockState.SEALED
-              && !block.ssd.isEmpty()
-              && model.pins(id) == 0
-              && random.nextInt(2) == 0) {
+          boolean inDram = block.state == BlockState.SEALED || block.state == BlockState.UNVERIFIED;
+          if (inDram && !block.ssd.isEmpty() && model.pins(id) == 0 && random.nextInt(2) == 0) {
             ids.add(id);
           }
         });
@@ -180,7 +207,9 @@ final class TierFactGenerator {
                 .map(at -> at * FactGenerator.EXTENT_BYTES)
                 .toArray());
     Longs generations = Longs.of(random.longs(slices, 1, 9).toArray());
-    return switch (random.nextInt(3)) {
+    return switch (random.nextInt(5)) {
+      case 3 -> new HostEvent.BlocksKept(blocks);
+      case 4 -> new HostEvent.BlocksAdopted(blocks, 1, 1);
       case 0 ->
           new HostEvent.SsdWritten(
               blocks, Longs.of(random.longs(slices, 0, 3).toArray()), offsets, generations);

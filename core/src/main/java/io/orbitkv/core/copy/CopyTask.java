@@ -5,11 +5,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies that belong to one publish or restore, cut in parts that workers take in order. The task
- * is over when its last part is; then, and not before, its pages and extents may be reused. A
- * cancelled or failed task skips the parts that have not begun.
+ * Copies that belong to one publish or restore, or a look at what lies in the pool, cut in parts
+ * that workers take in order. The task is over when its last part is; then, and not before, its
+ * pages and extents may be reused. A cancelled or failed task skips the parts that have not begun.
  */
-public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
+public abstract sealed class CopyTask permits PublishCopy, RestoreCopy, VerifyCopy {
   /**
    * Parts are cut to about this size, so that several workers share a task and a load can overtake
    * a save.
@@ -33,13 +33,13 @@ public abstract sealed class CopyTask permits PublishCopy, RestoreCopy {
     this.operationId = operationId;
   }
 
-  /** The publish or restore id of the facts. */
+  /** The publish or restore id of the facts; of a {@link VerifyCopy} a number of its own. */
   public final long operationId() {
     return operationId;
   }
 
-  /** The pages that it copies from or to. */
-  public abstract EngineBuffers buffers();
+  /** The pages that it copies from or to; null if it touches none. */
+  public abstract @Nullable EngineBuffers buffers();
 
   /** Bytes of the engine that this task moves. */
   public abstract long bytes();

@@ -153,6 +153,7 @@ public final class GpuMover implements AutoCloseable {
     return switch (task) {
       case RestoreCopy restore -> new StagedLoad(restore, limit, granuleBytes);
       case PublishCopy publish -> new StagedSave(publish, limit, granuleBytes);
+      case VerifyCopy _ -> throw new IllegalStateException("a look at the pool has no pages");
     };
   }
 

@@ -13,13 +13,19 @@ public final class PinnedPool implements AutoCloseable {
   private final MemorySegment memory;
   private final ExtentAllocator extents;
   private final String description;
+  private final PoolId id;
   private final AutoCloseable mapping;
 
   private PinnedPool(
-      MemorySegment memory, ExtentAllocator extents, String description, AutoCloseable mapping) {
+      MemorySegment memory,
+      ExtentAllocator extents,
+      String description,
+      PoolId id,
+      AutoCloseable mapping) {
     this.memory = memory;
     this.extents = extents;
     this.description = description;
+    this.id = id;
     this.mapping = mapping;
   }
 
@@ -37,7 +43,24 @@ public final class PinnedPool implements AutoCloseable {
         mapping.segment(),
         new ExtentAllocator(poolBytes, firstGeneration),
         mapping.report().describe(),
+        PoolId.NONE,
         mapping);
+  }
+
+  /**
+   * A pool that outlives the daemon.
+   *
+   * @param file owned from here on
+   * @param firstGeneration above every generation that the journal has seen
+   */
+  public static PinnedPool in(PoolFile file, long firstGeneration) {
+    MemorySegment memory = file.memory();
+    return new PinnedPool(
+        memory,
+        new ExtentAllocator(memory.byteSize(), firstGeneration),
+        file.description(),
+        PoolId.of(file.id()),
+        file);
   }
 
   /** A pool over memory that somebody else owns. */
@@ -46,6 +69,7 @@ public final class PinnedPool implements AutoCloseable {
         memory,
         new ExtentAllocator(memory.byteSize(), firstGeneration),
         "memory of the caller",
+        PoolId.NONE,
         () -> {});
   }
 
@@ -55,6 +79,11 @@ public final class PinnedPool implements AutoCloseable {
 
   public ExtentAllocator extents() {
     return extents;
+  }
+
+  /** What the journal knows it by; {@link PoolId#NONE} if it dies with the daemon. */
+  public PoolId id() {
+    return id;
   }
 
   /** What kind of memory the kernel gave, and what was asked for and not given. */

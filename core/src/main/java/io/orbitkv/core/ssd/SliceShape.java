@@ -1,6 +1,7 @@
 package io.orbitkv.core.ssd;
 
 import io.orbitkv.core.checksum.Checksum;
+import io.orbitkv.state.Longs;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -22,6 +23,19 @@ public final class SliceShape {
    */
   public SliceShape(long[] layerBytes) {
     this.layerBytes = layerBytes;
+  }
+
+  /**
+   * The shape of a slice whose layers have so many bytes.
+   *
+   * @param layerBytes bytes of one block in each layer, in the layers' order
+   */
+  public static SliceShape of(Longs layerBytes) {
+    long[] bytes = new long[layerBytes.size()];
+    for (int layer = 0; layer < bytes.length; layer++) {
+      bytes[layer] = layerBytes.get(layer);
+    }
+    return new SliceShape(bytes);
   }
 
   /**

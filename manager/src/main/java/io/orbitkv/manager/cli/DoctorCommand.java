@@ -15,7 +15,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -49,6 +51,12 @@ public final class DoctorCommand implements Callable<Integer> {
   private String mooncake = "libtransfer_engine.so";
 
   @Option(
+      names = "--pool-persist",
+      paramLabel = "PATH",
+      description = "A file or folder that is to keep the pool; none by default.")
+  private @Nullable Path poolPersist;
+
+  @Option(
       names = "--ssd-cache-path",
       paramLabel = "PATH",
       description = "A file or folder of an SSD tier to try, repeatable; none by default.")
@@ -67,7 +75,13 @@ public final class DoctorCommand implements Callable<Integer> {
     try {
       DaemonConfig config = DaemonConfig.of(Settings.resolve(Map.of(), System.getenv()));
       findings =
-          new Doctor(config.journalDir(), config.host().poolBytes(), ssdPaths, mooncake, etcd)
+          new Doctor(
+                  config.journalDir(),
+                  config.host().poolBytes(),
+                  poolPersist == null ? config.poolPersist() : Optional.of(poolPersist),
+                  ssdPaths,
+                  mooncake,
+                  etcd)
               .examine();
     } catch (BadSetting wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);

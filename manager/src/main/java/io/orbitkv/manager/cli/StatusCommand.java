@@ -58,6 +58,19 @@ public final class StatusCommand implements Callable<Integer> {
                 100 * pool.path("fragmentation").asDouble(),
                 answer.path("eviction").asText()));
     line(out, "", pool.path("memory").asText());
+    JsonNode kept = pool.path("kept");
+    if (kept.isObject()) {
+      line(
+          out,
+          "kept",
+          "%s, %,d of %,d blocks adopted, %,d waiting, %,d damaged"
+              .formatted(
+                  kept.path("path").asText(),
+                  kept.path("adoptedBlocks").asLong(),
+                  kept.path("keptBlocks").asLong(),
+                  kept.path("waitingBlocks").asLong(),
+                  kept.path("damagedBlocks").asLong()));
+    }
     line(
         out,
         "blocks",

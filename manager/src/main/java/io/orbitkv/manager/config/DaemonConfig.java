@@ -32,6 +32,8 @@ import java.util.function.Function;
  * @param endpoint how the socket is kept
  * @param host the loop's bounds
  * @param poolOptions what kind of memory the pool is asked to be
+ * @param poolPersist the file, or folder of one, that keeps the pool; empty for memory that dies
+ *     with the daemon
  * @param ssd the SSD tier; empty for none
  * @param journalDir where the journal is
  * @param journal how it is kept
@@ -45,6 +47,7 @@ public record DaemonConfig(
     EndpointOptions endpoint,
     HostConfig host,
     MapOptions poolOptions,
+    Optional<Path> poolPersist,
     Optional<SsdConfig> ssd,
     Path journalDir,
     JournalOptions journal,
@@ -79,6 +82,9 @@ public record DaemonConfig(
                 in.text(Setting.NUMA_NODE).equals("any")
                     ? MapOptions.ANY_NODE
                     : in.number(Setting.NUMA_NODE, 0, 1_023)),
+        in.text(Setting.POOL_PERSIST).isEmpty()
+            ? Optional.empty()
+            : Optional.of(Path.of(in.text(Setting.POOL_PERSIST)).toAbsolutePath().normalize()),
         ssd(in, poolBytes),
         Path.of(in.text(Setting.JOURNAL)).toAbsolutePath().normalize(),
         journal(in),

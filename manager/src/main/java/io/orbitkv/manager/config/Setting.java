@@ -18,6 +18,11 @@ public enum Setting {
   MAX_SESSIONS(Group.SOCKET, "N", "1024", "Open sessions, above which REGISTER is refused."),
 
   POOL_SIZE(Group.MEMORY, "SIZE", "4gb", "Memory that holds the cache."),
+  POOL_PERSIST(
+      Group.MEMORY,
+      "PATH",
+      "",
+      "File on tmpfs or hugetlbfs, or a folder for one, that keeps the pool over a restart."),
   USE_HUGEPAGES(Group.MEMORY, null, "off", "Take 2 MiB huge pages; smaller ones if there are few."),
   LOCK_MEMORY(Group.MEMORY, null, "off", "Keep the pool out of swap (needs memlock)."),
   PREFAULT(Group.MEMORY, null, "off", "Have every page of the pool present before serving."),

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -30,6 +31,7 @@ public final class Doctor {
 
   private final Path journalDir;
   private final long poolBytes;
+  private final Optional<Path> poolPersist;
   private final List<Path> ssdPaths;
   private final String mooncakeLibrary;
   private final List<String> etcdEndpoints;
@@ -37,6 +39,7 @@ public final class Doctor {
 
   /**
    * @param poolBytes what the pool is to be, for comparing with limits
+   * @param poolPersist the file or folder that is to keep the pool, if one is
    * @param ssdPaths files or folders of an SSD tier; empty if there is to be none
    * @param mooncakeLibrary a path or file name
    * @param etcdEndpoints HOST:PORT each; empty if none is to be used
@@ -44,11 +47,13 @@ public final class Doctor {
   public Doctor(
       Path journalDir,
       long poolBytes,
+      Optional<Path> poolPersist,
       List<Path> ssdPaths,
       String mooncakeLibrary,
       List<String> etcdEndpoints) {
     this.journalDir = journalDir;
     this.poolBytes = poolBytes;
+    this.poolPersist = poolPersist;
     this.ssdPaths = List.copyOf(ssdPaths);
     this.mooncakeLibrary = mooncakeLibrary;
     this.etcdEndpoints = List.copyOf(etcdEndpoints);
@@ -72,6 +77,7 @@ public final class Doctor {
     descriptors(host.openFilesLimit());
     memfds();
     sharedMemory(host);
+    poolPersist.ifPresent(path -> findings.add(PoolCheck.of(path, poolBytes)));
     temporaryFolder();
     journalDisk();
     optional("io_uring", host.ioUring(), "; an SSD tier would use pread and pwrite");

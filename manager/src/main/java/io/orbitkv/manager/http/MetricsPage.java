@@ -48,6 +48,7 @@ final class MetricsPage {
       SsdFigures.metrics(page, daemon.ssd().get(), ssd, daemon.stateOnLoop().totals());
     }
     GpuFigures.metrics(page, daemon.gpus().views());
+    PoolFigures.metrics(page, daemon);
     journal(page, status);
     endpoint(page);
     return page.toString();

@@ -63,6 +63,7 @@ public final class OperatorApi {
     daemon.health().problems().forEach(problems::add);
     body.put("epoch", daemon.epoch());
     body.put("uptimeMillis", daemon.uptimeMillis());
+    PoolFigures.health(body, daemon);
     return HttpAnswer.json(state == Health.State.SERVING ? 200 : 503, body);
   }
 
@@ -179,6 +180,7 @@ public final class OperatorApi {
     return switch (block.state()) {
       case RESERVED, SEALED, EVICTED -> block.onSsd() ? "dram+ssd" : "dram";
       case DEMOTED, LOADING -> "ssd";
+      case UNVERIFIED -> block.onSsd() ? "unverified+ssd" : "unverified";
     };
   }
 

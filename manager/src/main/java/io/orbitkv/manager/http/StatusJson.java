@@ -24,7 +24,8 @@ final class StatusJson {
     body.put("eviction", status.eviction());
 
     Inspection.PoolView pool = status.pool();
-    body.putObject("pool")
+    ObjectNode poolNode = body.putObject("pool");
+    poolNode
         .put("bytes", pool.poolBytes())
         .put("usedBytes", pool.usedBytes())
         .put("freeBytes", pool.freeBytes())
@@ -32,6 +33,7 @@ final class StatusJson {
         .put("extents", pool.extents())
         .put("fragmentation", pool.fragmentation())
         .put("memory", daemon.poolDescription().lines().findFirst().orElse(""));
+    PoolFigures.status(poolNode, daemon);
     body.putObject("blocks").put("live", status.blocks()).put("sealed", status.sealedBlocks());
     Inspection.SsdView ssd = status.ssd();
     if (ssd != null && daemon.ssd().isPresent()) {

@@ -48,6 +48,15 @@ final class BlockLife {
   final List<VerifyFailed> verifyFailures = new ArrayList<>();
   final SsdLife ssd = new SsdLife();
   @Nullable Mark sealed;
+
+  /** When a restarted daemon kept it to be verified, and when it was; the last time of several. */
+  @Nullable Mark kept;
+
+  @Nullable Mark verified;
+
+  /** Whether it ended because its bytes in the pool were not what was published. */
+  boolean damagedInPool;
+
   @Nullable Mark ended;
   @Nullable BlocksEvicted eviction;
   long leases;
@@ -91,6 +100,13 @@ final class BlockLife {
 
   boolean endedBefore(long position) {
     return ended != null && ended.position < position;
+  }
+
+  /** Whether nobody had verified at a position what a restart had kept. */
+  boolean unverifiedAt(long position) {
+    return kept != null
+        && kept.position < position
+        && (verified == null || verified.position < kept.position || verified.position > position);
   }
 
   boolean sealedBefore(long position) {

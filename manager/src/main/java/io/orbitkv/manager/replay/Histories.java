@@ -4,8 +4,11 @@ import io.orbitkv.manager.replay.BlockLife.Mark;
 import io.orbitkv.manager.replay.BlockLife.Slice;
 import io.orbitkv.state.BoundNamespace;
 import io.orbitkv.state.Fact;
+import io.orbitkv.state.HostEvent.BlocksAdopted;
 import io.orbitkv.state.HostEvent.BlocksDemoted;
 import io.orbitkv.state.HostEvent.BlocksEvicted;
+import io.orbitkv.state.HostEvent.BlocksKept;
+import io.orbitkv.state.HostEvent.BlocksNotAdopted;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.GroupLease;
 import io.orbitkv.state.HostEvent.LeaseGranted;
@@ -29,6 +32,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Collects, in one pass, the lives of the blocks a question is about, and what else may explain why
@@ -115,14 +119,15 @@ final class Histories implements Scan.Visitor {
         life.slices.put(slice, there);
       }
     }
-    life.sealed = state.stored(slot) ? before : null;
+    life.sealed = state.stored(slot) || state.unverified(slot) ? before : null;
     if (state.onSsd(slot)) {
       LongRanges id = LongRanges.of(life.blockId, 1);
       life.ssd.add(before, new SsdWritten(id, Longs.EMPTY, Longs.EMPTY, Longs.EMPTY));
-      if (!state.sealed(slot)) {
+      if (!state.sealed(slot) && !state.unverified(slot)) {
         life.ssd.add(before, new BlocksDemoted(id, EvictionCause.CAPACITY, 0, ""));
       }
     }
+    life.kept = state.unverified(slot) ? before : null;
     add(life);
   }
 
@@ -163,6 +168,9 @@ final class Histories implements Scan.Visitor {
       case SlicesPublished event -> publish(mark, event);
       case PublishAborted event -> abort(mark, event);
       case BlocksEvicted event -> evict(mark, event);
+      case BlocksKept event -> each(event.blocks(), life -> life.kept = mark);
+      case BlocksAdopted event -> each(event.blocks(), life -> life.verified = mark);
+      case BlocksNotAdopted event -> each(event.blocks(), life -> damaged(life, mark));
       case VerifyFailed event -> {
         BlockLife life = byId.get(event.blockId());
         if (life != null) {
@@ -276,15 +284,33 @@ final class Histories implements Scan.Visitor {
   }
 
   private void evict(Mark mark, BlocksEvicted event) {
-    List<BlockLife> gone = new ArrayList<>();
+    each(
+        event.blocks(),
+        life -> {
+          life.eviction = event;
+          end(life, mark);
+        });
+  }
+
+  /** Those of the blocks that are alive and in question. */
+  private void each(LongRanges blocks, Consumer<BlockLife> happens) {
+    List<BlockLife> concerned = new ArrayList<>();
     for (BlockLife life : alive.values()) {
-      if (event.blocks().contains(life.blockId)) {
-        gone.add(life);
+      if (blocks.contains(life.blockId)) {
+        concerned.add(life);
       }
     }
-    for (BlockLife life : gone) {
-      life.eviction = event;
+    concerned.forEach(happens);
+  }
+
+  private void damaged(BlockLife life, Mark mark) {
+    life.verified = mark;
+    if (life.ssd.before(mark.position()).copied() == null) {
+      life.damagedInPool = true;
       end(life, mark);
+    } else {
+      LongRanges id = LongRanges.of(life.blockId, 1);
+      life.ssd.add(mark, new BlocksDemoted(id, EvictionCause.VERIFY_FAILED, 0, ""));
     }
   }
 

@@ -218,7 +218,8 @@ final class Links {
       case HostEvent.SsdTierOpened _,
           HostEvent.LayersBound _,
           HostEvent.TierDegraded _,
-          HostEvent.TierRecovered _ ->
+          HostEvent.TierRecovered _,
+          HostEvent.PoolOpened _ ->
           scope(names, 0, "", 0, List.of());
       case HostEvent.SsdSkipped event -> scope(names, 0, "", 0, List.of(event.blocks()));
       case HostEvent.SsdWritten event -> scope(names, 0, "", 0, List.of(event.blocks()));
@@ -230,6 +231,9 @@ final class Links {
           scope(names, event.forSessionId(), event.forRequest(), 0, List.of(event.blocks()));
       case HostEvent.BlocksLoaded event -> scope(names, 0, "", 0, List.of(event.blocks()));
       case HostEvent.LoadFailed event -> scope(names, 0, "", 0, List.of(event.blocks()));
+      case HostEvent.BlocksKept event -> scope(names, 0, "", 0, List.of(event.blocks()));
+      case HostEvent.BlocksAdopted event -> scope(names, 0, "", 0, List.of(event.blocks()));
+      case HostEvent.BlocksNotAdopted event -> scope(names, 0, "", 0, List.of(event.blocks()));
     };
   }
 

@@ -34,6 +34,12 @@ sealed interface MissCause {
   /** It was on SSD only, and its copy was dropped or could not be read. */
   record SsdGone(BlockLife life, SsdLife.Event how) implements MissCause {}
 
+  /** A restarted daemon had kept it, and nobody had verified it yet. */
+  record NotVerified(BlockLife life, Mark kept) implements MissCause {}
+
+  /** A restarted daemon found other bytes in its pool than were published. */
+  record DamagedInPool(BlockLife life, Mark at) implements MissCause {}
+
   /** It was published when the namespace was bound to another format. */
   record OtherFormat(BlockLife life, FormatMismatch mismatch) implements MissCause {}
 
@@ -53,6 +59,8 @@ sealed interface MissCause {
       case Evicted(_, Mark at) -> "evicted " + at.position();
       case OnSsdOnly(_, SsdLife.Event demoted, _) -> "ssd " + demoted.mark().position();
       case SsdGone(_, SsdLife.Event how) -> "gone " + how.mark().position();
+      case NotVerified(_, Mark kept) -> "unverified " + kept.position();
+      case DamagedInPool(_, Mark at) -> "damaged " + at.position();
       case Aborted(_, Mark at) -> "aborted " + at.position();
       case OtherFormat(BlockLife life, _) -> "format " + life.namespaceId;
       case Contradiction _ -> "contradiction";

@@ -69,9 +69,16 @@ final class MissCauses {
     }
     Mark ended = last.ended;
     if (ended != null && last.endedBefore(miss.position())) {
-      return last.eviction == null
-          ? new MissCause.Aborted(last, ended)
-          : new MissCause.Evicted(last, ended);
+      if (last.eviction != null) {
+        return new MissCause.Evicted(last, ended);
+      }
+      return last.damagedInPool
+          ? new MissCause.DamagedInPool(last, ended)
+          : new MissCause.Aborted(last, ended);
+    }
+    Mark kept = last.kept;
+    if (kept != null && last.unverifiedAt(miss.position())) {
+      return new MissCause.NotVerified(last, kept);
     }
     return last.sealedBefore(miss.position())
         ? new MissCause.Contradiction(last)
@@ -100,6 +107,8 @@ final class MissCauses {
       case MissCause.OtherFormat _ -> "stale format";
       case MissCause.OnSsdOnly onSsd -> SsdCauses.name(onSsd);
       case MissCause.SsdGone gone -> SsdCauses.name(gone);
+      case MissCause.NotVerified _ -> "not verified yet";
+      case MissCause.DamagedInPool _ -> "damaged in the pool";
       case MissCause.Contradiction _ -> "sealed, yet missed";
       case MissCause.Evicted(BlockLife life, _) -> evictionName(eviction(life));
     };
@@ -155,12 +164,7 @@ final class MissCauses {
       case MissCause.Evicted(BlockLife life, Mark at) -> {
         lines.add(ending(life) + " at " + before(at, miss));
         lines.add(begun(life) + lived(life, at));
-        for (VerifyFailed failure : life.verifyFailures) {
-          lines.add(
-              "shard %d had the sum %s instead of %s: its bytes changed in the pool"
-                  .formatted(
-                      failure.shard(), Words.hex(failure.actual()), Words.hex(failure.expected())));
-        }
+        verifyFailures(life, lines);
         ssd.noCopy(life, at, miss, lines);
         if (life.sealed == null) {
           missingShards(life, miss, lines);
@@ -180,6 +184,25 @@ final class MissCauses {
         }
         again(life, miss, keyHex, lines);
       }
+      case MissCause.NotVerified(BlockLife life, Mark kept) -> {
+        lines.add("the Manager had restarted and kept it in its pool at " + before(kept, miss));
+        Mark verified = life.verified;
+        if (verified != null && verified.position() > miss.position()) {
+          lines.add("its bytes were verified only at " + after(verified, miss));
+        } else if (life.ended != null) {
+          lines.add("it ended before anybody looked, at " + after(life.ended, miss));
+        }
+        lines.add("a query that waits (WAIT) gets such a block as soon as it is verified");
+        lines.add(begun(life));
+      }
+      case MissCause.DamagedInPool(BlockLife life, Mark at) -> {
+        lines.add(
+            "the Manager had restarted and found other bytes in its pool than were published, at "
+                + before(at, miss));
+        verifyFailures(life, lines);
+        lines.add(begun(life) + lived(life, at));
+        again(life, miss, keyHex, lines);
+      }
       case MissCause.OtherFormat(BlockLife life, var mismatch) -> {
         lines.add(
             "published while the namespace was bound to another format: %s was %s, is %s"
@@ -193,6 +216,15 @@ final class MissCauses {
       }
     }
     return lines;
+  }
+
+  private static void verifyFailures(BlockLife life, List<String> lines) {
+    for (VerifyFailed failure : life.verifyFailures) {
+      lines.add(
+          "shard %d had the sum %s instead of %s: its bytes changed in the pool"
+              .formatted(
+                  failure.shard(), Words.hex(failure.actual()), Words.hex(failure.expected())));
+    }
   }
 
   String begun(BlockLife life) {

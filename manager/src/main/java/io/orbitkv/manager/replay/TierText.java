@@ -4,7 +4,7 @@ import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.TierFact;
 import java.util.UUID;
 
-/** What a fact about the SSD tier says, for a person. */
+/** What a fact about the SSD tier or a pool that outlives the daemon says, for a person. */
 final class TierText {
   private TierText() {}
 
@@ -63,6 +63,29 @@ final class TierText {
       case HostEvent.TierRecovered event -> Words.of(event.trouble()) + " no more";
       case HostEvent.SsdSkipped event ->
           "%s: %s".formatted(FactText.blocks(event.blocks()), Words.of(event.reason()));
+      case HostEvent.PoolFact event -> what(event);
+    };
+  }
+
+  private static String what(HostEvent.PoolFact fact) {
+    return switch (fact) {
+      case HostEvent.PoolOpened event ->
+          (event.poolIdHigh() | event.poolIdLow()) == 0
+              ? "memory that dies with the daemon"
+              : "pool " + new UUID(event.poolIdHigh(), event.poolIdLow());
+      case HostEvent.BlocksKept event -> FactText.blocks(event.blocks()) + ", to be verified";
+      case HostEvent.BlocksAdopted event ->
+          "%s, %s in %s"
+              .formatted(
+                  FactText.blocks(event.blocks()),
+                  Words.bytes(event.bytes()),
+                  Words.duration(event.durationMicros()));
+      case HostEvent.BlocksNotAdopted event ->
+          "%s: %s%s"
+              .formatted(
+                  FactText.blocks(event.blocks()),
+                  Words.of(event.reason()),
+                  event.detail().isEmpty() ? "" : ": " + event.detail());
     };
   }
 
