@@ -100,6 +100,11 @@ public final class Daemon implements AutoCloseable {
     this.config = config;
     boolean started = false;
     try {
+      StartChecks.run(config);
+      LOG.info(
+          "starting journal={} pool={}: reading the journal",
+          config.journalDir(),
+          Quantity.bytesText(config.host().poolBytes()));
       Recovered.Opened opened = openJournal(config);
       state = opened.state();
       journal = opened.journal();
@@ -252,10 +257,7 @@ public final class Daemon implements AutoCloseable {
       endpointOfOperators.start();
       return Optional.of(endpointOfOperators);
     } catch (IOException refused) {
-      throw new StartFailure(
-          "HTTP cannot be served at %s: %s".formatted(address, refused.getMessage()),
-          "choose another --http-addr, port 0 for any, or off",
-          refused);
+      throw StartChecks.httpRefused(address, String.valueOf(refused.getMessage()));
     }
   }
 
@@ -270,10 +272,7 @@ public final class Daemon implements AutoCloseable {
       }
       endpoint.serve(epoch, health::report, fatal);
     } catch (NativeException refused) {
-      throw new StartFailure(
-          "the socket cannot be served: " + refused.getMessage(),
-          "stop the other daemon, or give this one a --socket and --journal of its own",
-          refused);
+      throw StartChecks.socketRefused(refused);
     } catch (IOException failed) {
       throw new StartFailure(
           "the folder of " + path + " cannot be made: " + failed,
@@ -439,7 +438,7 @@ public final class Daemon implements AutoCloseable {
     facts.add("socket=" + config.endpoint().socketPath());
     facts.add("pool=" + Quantity.bytesText(config.host().poolBytes()));
     facts.add("journal=" + config.journalDir());
-    facts.add("position=" + recovery.lastPosition());
+    facts.add("position=" + journal.lastPosition());
     facts.add("epoch=" + epoch);
     httpAddress()
         .ifPresent(

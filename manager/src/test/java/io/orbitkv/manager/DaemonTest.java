@@ -2,9 +2,11 @@ package io.orbitkv.manager;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.orbitkv.client.Answer;
 import io.orbitkv.client.HostBuffer;
@@ -17,10 +19,16 @@ import io.orbitkv.client.control.Register;
 import io.orbitkv.client.control.RegisterCheck;
 import io.orbitkv.client.wire.BlockOutcome;
 import io.orbitkv.client.wire.KeyRun;
+import io.orbitkv.ffi.NumaNode;
 import io.orbitkv.manager.config.Setting;
 import io.orbitkv.state.HostState;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -100,9 +108,36 @@ class DaemonTest {
                   new RunningDaemon(
                       folder, Map.of(Setting.JOURNAL, folder.resolve("other").toString())));
       assertTrue(failure.toString().contains("EADDRINUSE"), failure.toString());
+      assertFalse(Files.exists(folder.resolve("other")), "a refused start changes nothing");
       try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
         assertTrue(engine.client.ping().orThrow() > 0);
       }
+    }
+  }
+
+  @Test
+  void shouldLeaveNothingBehindWhenWhatItNeedsIsTaken() throws Exception {
+    Path file = Files.writeString(folder.resolve("file"), "not a socket");
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Map<String, Map<Setting, String>> obstacles =
+          Map.of(
+              "is not a socket",
+              Map.of(Setting.SOCKET, file.toString()),
+              "HTTP cannot be served",
+              Map.of(Setting.HTTP_ADDR, "127.0.0.1:" + taken.getLocalPort()),
+              "no NUMA node 1000",
+              Map.of(Setting.NUMA_NODE, "1000"));
+      assumeFalse(NumaNode.online().isEmpty(), "the kernel of this host knows no NUMA nodes");
+      obstacles.forEach(
+          (why, settings) -> {
+            StartFailure failure =
+                assertThrows(StartFailure.class, () -> new RunningDaemon(folder, settings));
+            assertTrue(failure.toString().contains(why), failure.toString());
+            assertTrue(!failure.remedy().contains("other daemon"), failure.remedy());
+          });
+    }
+    try (Stream<Path> left = Files.list(folder)) {
+      assertEquals(List.of(file), left.toList(), "a refused start changes nothing");
     }
   }
 

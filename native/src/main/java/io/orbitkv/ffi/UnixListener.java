@@ -56,6 +56,17 @@ public final class UnixListener implements AutoCloseable {
   }
 
   /**
+   * Finds out, without changing anything, whether {@link #listen} could take a path now. A folder
+   * that is missing is no obstacle.
+   *
+   * @throws NativeException as {@link #listen} does
+   */
+  public static void requireFree(String path) throws NativeException {
+    UnixAddress.requireFits(path);
+    requireReplaceable(path);
+  }
+
+  /**
    * Accepts a connection that waits; its socket is nonblocking and close-on-exec.
    *
    * @return empty if none waits

@@ -33,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class SsdFilesOpener {
   private static final String UNFINISHED = ".unfinished";
+  private static final String NO_SPACE_REMEDY =
+      "lower the tier's capacity, free space, or name a file on another disk";
 
   private final List<SsdFileSpec> specs;
   private final UUID freshTierId;
@@ -189,6 +191,10 @@ final class SsdFilesOpener {
       if (lock.bytes() > bytes) {
         lock.truncate(bytes);
       }
+      Optional<SsdRefusal> tooLarge = requireSpace(path, bytes - lock.bytes());
+      if (tooLarge.isPresent()) {
+        return tooLarge;
+      }
       lock.allocate(bytes);
       SsdHeader header = new SsdHeader(tierId, file, specs.size(), bytes);
       if (!header.equals(headers.get(file))) {
@@ -207,6 +213,31 @@ final class SsdFilesOpener {
       return Optional.of(
           new SsdRefusal(Cause.DISK, path + ": " + failed.getMessage(), "look at the disk"));
     }
+  }
+
+  /**
+   * Reserving more than there is would take all of it from everybody else on the disk until it
+   * fails.
+   */
+  private static Optional<SsdRefusal> requireSpace(Path path, long missingBytes) {
+    Path folder = path.getParent();
+    if (folder == null || missingBytes <= 0) {
+      return Optional.empty();
+    }
+    long freeBytes;
+    try {
+      freeBytes = FileSystemSpace.ofPath(folder.toString()).freeBytes();
+    } catch (NativeException unknown) {
+      return Optional.empty(); // the reservation itself finds out
+    }
+    return missingBytes <= freeBytes
+        ? Optional.empty()
+        : Optional.of(
+            new SsdRefusal(
+                Cause.NO_SPACE,
+                "%s needs %d bytes more, and its disk has %d free"
+                    .formatted(path, missingBytes, freeBytes),
+                NO_SPACE_REMEDY));
   }
 
   private static void writeHeader(DiskFile file, SsdHeader header, MemorySegment page)
@@ -280,11 +311,7 @@ final class SsdFilesOpener {
   private SsdRefusal refusal(Path path, NativeException failed) {
     String message = path + ": " + failed.getMessage();
     return switch (failed.errno().symbol()) {
-      case "ENOSPC", "EDQUOT" ->
-          new SsdRefusal(
-              Cause.NO_SPACE,
-              message + free(path),
-              "lower the tier's capacity, free space, or name a file on another disk");
+      case "ENOSPC", "EDQUOT" -> new SsdRefusal(Cause.NO_SPACE, message, NO_SPACE_REMEDY);
       case "EOPNOTSUPP" ->
           new SsdRefusal(
               Cause.NOT_RESERVABLE,
@@ -298,17 +325,6 @@ final class SsdFilesOpener {
           new SsdRefusal(
               Cause.BAD_PATH, message, "name a regular file, or a folder, that may be written");
     };
-  }
-
-  private static String free(Path path) {
-    Path folder = path.getParent();
-    try {
-      return folder == null
-          ? ""
-          : ", " + FileSystemSpace.ofPath(folder.toString()).freeBytes() + " bytes are free";
-    } catch (NativeException unknown) {
-      return "";
-    }
   }
 
   private static SsdRefusal inUse(Path path) {
