@@ -162,7 +162,12 @@ class SsdQueriesTest {
     assertEquals(1.0, ssd.path("writeAmplification").asDouble(), 0.001, "nothing is written twice");
     assertEquals(0, ssd.path("skippedBlocks").asInt());
     assertEquals(BATCH * BATCHES * 8192L, ssd.path("admittedBytes").asLong());
+    JsonNode blocks = status().path("blocks");
+    assertEquals(blocks.path("sealed").asLong(), blocks.path("live").asLong());
+    assertEquals(ssd.path("onlyBlocks").asLong(), blocks.path("ssdOnly").asLong());
     String metrics = get("/metrics");
+    assertTrue(
+        metrics.contains("\norbitkv_blocks " + blocks.path("live").asLong() + "\n"), metrics);
     assertTrue(metrics.contains("orbitkv_ssd_write_amplification 1"), metrics);
     assertTrue(metrics.contains("orbitkv_ssd_backlog_blocks 0"), metrics);
     assertTrue(metrics.contains("orbitkv_ssd_verify_failures_total 0"), metrics);

@@ -1,5 +1,6 @@
 package io.orbitkv.manager.cli;
 
+import io.orbitkv.manager.config.FileTrouble;
 import io.orbitkv.manager.replay.BlockStory;
 import io.orbitkv.manager.replay.Diff;
 import io.orbitkv.manager.replay.Events;
@@ -7,6 +8,7 @@ import io.orbitkv.manager.replay.FactFilter;
 import io.orbitkv.manager.replay.JournalDir;
 import io.orbitkv.manager.replay.Leaks;
 import io.orbitkv.manager.replay.Moment;
+import io.orbitkv.manager.replay.OutputFile;
 import io.orbitkv.manager.replay.PerfettoExport;
 import io.orbitkv.manager.replay.ReportPage;
 import io.orbitkv.manager.replay.Summary;
@@ -17,7 +19,6 @@ import io.orbitkv.manager.replay.Words;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
@@ -169,7 +170,9 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Option(
       names = "--json",
-      description = "JSON: one object, or one a line for --events and --follow.")
+      description =
+          "The answer as a JSON object: of the summary, --at, --leaks and --diff; one a line of"
+              + " --events and --follow.")
   private boolean json;
 
   @Option(
@@ -185,7 +188,11 @@ public final class ReplayCommand implements Callable<Integer> {
       return answer(JournalDir.open(dir), progress) ? ExitCode.OK : ExitCode.FAILED;
     } catch (IOException | UncheckedIOException e) {
       throw new Failure(
-          "cannot read " + dir + ": " + e.getMessage(),
+          "cannot read "
+              + dir
+              + ": "
+              + FileTrouble.text(
+                  e instanceof UncheckedIOException u ? u.getCause() : (IOException) e),
           "Is the disk well, and the directory readable for this user?",
           e);
     }
@@ -219,6 +226,20 @@ public final class ReplayCommand implements Callable<Integer> {
     }
     if (!export.isEmpty() && !(export.size() == 2 && export.getFirst().equals("perfetto"))) {
       throw usage("--export takes a format and a file; the one format is perfetto");
+    }
+    boolean onlyText =
+        why != null
+            || whyKey != null
+            || (block != null && !events && !follow)
+            || verify
+            || !export.isEmpty()
+            || report != null;
+    if (json && onlyText) {
+      throw usage(
+          "--json goes with --events, --follow, --leaks, --at, --diff, or without a question");
+    }
+    if (!verify && spec.commandLine().getParseResult().hasMatchedOption("--deep-every")) {
+      throw usage("--deep-every goes with --verify");
     }
     if (limit < 0 || deepEvery < 0) {
       throw usage("--limit and --deep-every are 0 or more");
@@ -285,21 +306,13 @@ public final class ReplayCommand implements Callable<Integer> {
       return export(journal, out, progress);
     }
     if (report != null) {
-      boolean whole = ReportPage.write(journal, writable(report), times, progress);
-      out.printf("%s: %s%n", report, Words.bytes(Files.size(report)));
+      OutputFile page = OutputFile.of(report, journal);
+      boolean whole = ReportPage.write(journal, page, times, progress);
+      out.printf("%s: %s%n", report, Words.bytes(page.size()));
       out.flush();
       return whole;
     }
     return summary(journal, out, times, progress);
-  }
-
-  private static Path writable(Path file) {
-    Path parent = file.toAbsolutePath().getParent();
-    if (parent == null || !Files.isDirectory(parent) || Files.isDirectory(file)) {
-      throw new Failure(
-          "cannot write " + file, "Name a file in a directory that exists, outside the journal's.");
-    }
-    return file;
   }
 
   private boolean compare(JournalDir journal, PrintWriter out, Times times, ProgressBar progress)
@@ -318,13 +331,13 @@ public final class ReplayCommand implements Callable<Integer> {
 
   private boolean export(JournalDir journal, PrintWriter out, ProgressBar progress)
       throws IOException {
-    Path file = writable(Path.of(export.getLast()));
+    OutputFile file = OutputFile.of(Path.of(export.getLast()), journal);
     PerfettoExport.Written written =
         PerfettoExport.write(
             journal, file, moment(since, journal), moment(until, journal), progress);
     out.printf(
         "%s: %s, %s; open it at https://ui.perfetto.dev%n",
-        file, Words.count(written.events(), "event"), Words.bytes(written.bytes()));
+        file.path(), Words.count(written.events(), "event"), Words.bytes(written.bytes()));
     if (written.bytes() > LARGE_TRACE_BYTES) {
       out.println("  it is large for a browser: --since and --until choose a stretch");
     }
@@ -372,7 +385,7 @@ public final class ReplayCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
     } catch (UncheckedIOException e) {
-      throw new IOException(e);
+      throw e.getCause();
     }
   }
 

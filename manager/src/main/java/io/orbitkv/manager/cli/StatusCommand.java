@@ -31,6 +31,7 @@ public final class StatusCommand implements Callable<Integer> {
     }
     JsonNode pool = answer.path("pool");
     JsonNode blocks = answer.path("blocks");
+    JsonNode ssd = answer.path("ssd");
     JsonNode budget = answer.path("budget");
     JsonNode journal = answer.path("journal");
     line(out, "status", answer.path("status").asText());
@@ -74,10 +75,13 @@ public final class StatusCommand implements Callable<Integer> {
     line(
         out,
         "blocks",
-        "%,d sealed, %,d on their way"
+        "%,d sealed in memory, %,d being published%s"
             .formatted(
                 blocks.path("sealed").asLong(),
-                blocks.path("live").asLong() - blocks.path("sealed").asLong()));
+                blocks.path("live").asLong() - blocks.path("sealed").asLong(),
+                ssd.isObject()
+                    ? ", %,d on SSD only".formatted(blocks.path("ssdOnly").asLong())
+                    : ""));
     for (JsonNode gpu : answer.path("gpus")) {
       line(
           out,
@@ -92,12 +96,11 @@ public final class StatusCommand implements Callable<Integer> {
                       ? ""
                       : ", BROKEN: " + gpu.path("problem").asText()));
     }
-    JsonNode ssd = answer.path("ssd");
     if (ssd.isObject()) {
       line(
           out,
           "ssd",
-          "%s of %s used, %d blocks, %d nowhere else, %s queued, %s on the way back"
+          "%s of %s used, %,d blocks, %,d of them nowhere else, %s queued, %s on the way back"
               .formatted(
                   bytes(ssd, "usedBytes"),
                   bytes(ssd, "capacityBytes"),
@@ -108,7 +111,7 @@ public final class StatusCommand implements Callable<Integer> {
       line(
           out,
           "",
-          "%s read, %s written (%.2f for each byte admitted), %d blocks wait, %d aside, %d skipped"
+          "%s read, %s written (%.2f for each byte admitted), %,d blocks wait, %,d aside, %,d skipped"
               .formatted(
                   bytes(ssd, "readBytes"),
                   bytes(ssd, "writtenBytes"),
@@ -119,7 +122,7 @@ public final class StatusCommand implements Callable<Integer> {
       line(
           out,
           "",
-          "%d read errors, %d write errors, %d blocks with another sum"
+          "%,d read errors, %,d write errors, %,d blocks with another sum"
               .formatted(
                   ssd.path("readErrors").asLong(),
                   ssd.path("writeErrors").asLong(),

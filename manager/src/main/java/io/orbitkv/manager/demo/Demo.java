@@ -5,6 +5,9 @@ import io.orbitkv.manager.bench.TextTable;
 import io.orbitkv.manager.bench.TextTable.Side;
 import io.orbitkv.manager.bench.Unit;
 import io.orbitkv.manager.cli.Failure;
+import io.orbitkv.manager.config.FileTrouble;
+import io.orbitkv.manager.replay.JournalDir;
+import io.orbitkv.manager.replay.Words;
 import io.orbitkv.manager.workload.Children;
 import io.orbitkv.manager.workload.EngineShape;
 import io.orbitkv.manager.workload.ManagerProcess;
@@ -70,12 +73,14 @@ final class Demo {
                   POOL_BYTES / shape.pooledBytes(),
                   trace.distinctBlocks()));
       report = play(manager, trace, shape);
-      facts = manager.health().journalPosition();
     }
+    facts = facts(journal);
     String verdict = verify(journal);
     Path page = page(journal);
     say("");
     table(report, facts, verdict).lines().forEach(line -> say("  %s".formatted(line)));
+    say("  Times and bytes are as the engine saw them. Replay tells the Manager's: its own");
+    say("  share of the times, and extents, which are a little larger than their bytes.");
     say("");
     invite(report, journal, page);
     return verdict.equals("replay digest equal");
@@ -101,7 +106,7 @@ final class Demo {
         progress.accept(last.requests(), words(last));
       }
     } catch (IOException broken) {
-      throw new Failure("the engine's output broke off: " + broken.getMessage(), "", broken);
+      throw new Failure("the engine's output broke off: " + FileTrouble.text(broken), "", broken);
     } finally {
       Children.stop(engine);
     }
@@ -116,8 +121,8 @@ final class Demo {
         Locale.ROOT,
         "hit %.1f %%, %s in, %s out",
         100 * report.hitRatio(),
-        Unit.BYTES.text((double) report.publishedBytes()),
-        Unit.BYTES.text((double) report.restoredBytes()));
+        Words.bytes(report.publishedBytes()),
+        Words.bytes(report.restoredBytes()));
   }
 
   // ---- the fold
@@ -167,11 +172,25 @@ final class Demo {
           .findFirst()
           .orElse("");
     } catch (IOException unreadable) {
-      return log + " cannot be read: " + unreadable.getMessage();
+      return log + " cannot be read: " + FileTrouble.text(unreadable);
     }
   }
 
   // ---- what it came to
+
+  /** Facts of the whole journal, those that the Manager's end wrote among them. */
+  private static long facts(Path journal) {
+    try {
+      return JournalDir.open(journal).end().position();
+    } catch (IOException unreadable) {
+      throw new Failure(
+          "the journal cannot be read: " + FileTrouble.text(unreadable), "", unreadable);
+    }
+  }
+
+  private static String speed(double bytesPerSecond) {
+    return Words.bytes((long) bytesPerSecond) + "/s";
+  }
 
   static TextTable table(EngineReport report, long facts, String verdict) {
     TextTable table =
@@ -195,13 +214,13 @@ final class Demo {
     row(
         table,
         "published",
-        Unit.BYTES.text((double) report.publishedBytes()),
-        Unit.BYTES_PER_SECOND.text(report.publishSpeed()) + " in");
+        Words.bytes(report.publishedBytes()),
+        speed(report.publishSpeed()) + " in");
     row(
         table,
         "restored",
-        Unit.BYTES.text((double) report.restoredBytes()),
-        Unit.BYTES_PER_SECOND.text(report.restoreSpeed()) + " out, every byte checked");
+        Words.bytes(report.restoredBytes()),
+        speed(report.restoreSpeed()) + " out, every byte checked");
     latency(table, "query", report.queryP50(), report.queryP99());
     latency(table, "restore", report.restoreP50(), report.restoreP99());
     latency(table, "publish", report.publishP50(), report.publishP99());

@@ -92,10 +92,13 @@ final class MetricsPage {
     page.single(
         "orbitkv_blocks",
         GAUGE,
-        "Blocks that have memory: being published, sealed, or evicted and still read.",
-        status.blocks());
+        "Blocks in memory: sealed, or being published; those on SSD only are not counted.",
+        StatusJson.inMemory(status));
     page.single(
-        "orbitkv_blocks_sealed", GAUGE, "Blocks that a query can find.", status.sealedBlocks());
+        "orbitkv_blocks_sealed",
+        GAUGE,
+        "Blocks in memory that a query can find.",
+        status.sealedBlocks());
     page.single(
         "orbitkv_namespaces",
         GAUGE,

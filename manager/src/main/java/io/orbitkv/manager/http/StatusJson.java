@@ -34,7 +34,10 @@ final class StatusJson {
         .put("fragmentation", pool.fragmentation())
         .put("memory", daemon.poolDescription().lines().findFirst().orElse(""));
     PoolFigures.status(poolNode, daemon);
-    body.putObject("blocks").put("live", status.blocks()).put("sealed", status.sealedBlocks());
+    body.putObject("blocks")
+        .put("live", inMemory(status))
+        .put("sealed", status.sealedBlocks())
+        .put("ssdOnly", status.blocks() - inMemory(status));
     Inspection.SsdView ssd = status.ssd();
     if (ssd != null && daemon.ssd().isPresent()) {
       SsdFigures.status(body, daemon.ssd().get(), ssd);
@@ -73,5 +76,11 @@ final class StatusJson {
     ObjectNode settings = body.putObject("config");
     daemon.config().settings().effective().forEach(settings::put);
     return body;
+  }
+
+  /** Blocks that are in memory, sealed or on their way there; those on SSD only are not. */
+  static long inMemory(Inspection.StatusAnswer status) {
+    Inspection.SsdView ssd = status.ssd();
+    return status.blocks() - (ssd == null ? 0 : ssd.onlyBlocks());
   }
 }

@@ -1,5 +1,7 @@
 package io.orbitkv.manager.replay;
 
+import static java.util.stream.Collectors.joining;
+
 import io.orbitkv.journal.FactCursor;
 import io.orbitkv.journal.JournalReader;
 import io.orbitkv.journal.PartInfo;
@@ -24,6 +26,12 @@ import org.jspecify.annotations.Nullable;
  * of the package reads through it, and nothing writes there.
  */
 public final class JournalDir {
+  private static final int MAX_SEARCHED = 1_000;
+  private static final int MAX_NAMED = 3;
+  private static final String WHAT_IT_IS =
+      "A journal's directory holds part-000001 or later; it is what the Manager was started with as"
+          + " --journal.";
+
   private final Path dir;
   private final JournalReader reader;
   private Moment.@Nullable End end;
@@ -46,12 +54,12 @@ public final class JournalDir {
     }
     if (!Files.isDirectory(dir)) {
       throw new Failure(
-          dir + " is a file, not a journal's directory", nearby(dir.toAbsolutePath().getParent()));
+          dir + " is a file, not a journal's directory", around(dir.toAbsolutePath().normalize()));
     }
     JournalReader reader = JournalReader.open(dir);
     List<PartInfo> parts = reader.parts();
     if (parts.isEmpty()) {
-      throw new Failure("there is no journal in " + dir, nearby(dir));
+      throw new Failure("there is no journal in " + dir, near(dir.toAbsolutePath().normalize()));
     }
     if (parts.stream().allMatch(part -> part.firstPosition() == 0)) {
       throw new Failure(
@@ -62,29 +70,54 @@ public final class JournalDir {
     return new JournalDir(dir, reader);
   }
 
-  private static String nearby(@Nullable Path dir) throws IOException {
-    if (dir != null) {
-      Path parent = dir.toAbsolutePath().normalize().getParent();
-      if (parent != null && hasParts(parent)) {
-        return "Its parent holds one: orbitkv replay " + parent;
-      }
-      if (hasParts(dir)) {
-        return "Its directory holds one: orbitkv replay " + dir;
-      }
-      try (Stream<Path> children = Files.list(dir)) {
-        for (Path child : children.filter(Files::isDirectory).sorted().limit(1_000).toList()) {
-          if (hasParts(child)) {
-            return "One below it does: orbitkv replay " + child;
-          }
-        }
-      }
+  /** Where a file that is no journal may have come from. */
+  private static String around(Path file) {
+    Path folder = file.getParent();
+    if (folder != null && hasParts(folder)) {
+      return "The folder that it lies in holds one: orbitkv replay " + folder;
     }
-    return "A journal's directory holds part-000001 or later; it is what the Manager was started"
-        + " with as --journal.";
+    Path above = folder == null ? null : folder.getParent();
+    if (above != null && hasParts(above)) {
+      return "The folder above its own holds one: orbitkv replay " + above;
+    }
+    return WHAT_IT_IS;
   }
 
-  private static boolean hasParts(Path dir) throws IOException {
-    return Files.isReadable(dir) && !JournalReader.open(dir).parts().isEmpty();
+  /** Where the journal may be that a person meant by a folder. */
+  private static String near(Path dir) throws IOException {
+    Path parent = dir.getParent();
+    if (parent != null && hasParts(parent)) {
+      return "Its parent holds one: orbitkv replay " + parent;
+    }
+    List<Path> found;
+    try (Stream<Path> children = Files.list(dir)) {
+      found =
+          children
+              .filter(Files::isDirectory)
+              .sorted()
+              .limit(MAX_SEARCHED)
+              .filter(JournalDir::hasParts)
+              .toList();
+    }
+    if (found.isEmpty()) {
+      return WHAT_IT_IS;
+    }
+    if (found.size() == 1) {
+      return "A folder in it holds one: orbitkv replay " + found.getFirst();
+    }
+    return "%s folders in it hold one each: %s%s"
+        .formatted(
+            Words.count(found.size()),
+            found.stream().limit(MAX_NAMED).map(Path::toString).collect(joining(", ")),
+            found.size() > MAX_NAMED ? ", .." : "");
+  }
+
+  private static boolean hasParts(Path dir) {
+    try {
+      return Files.isReadable(dir) && !JournalReader.open(dir).parts().isEmpty();
+    } catch (IOException unreadable) {
+      return false; // it was only a guess: a journal that cannot be read is none to point to
+    }
   }
 
   public Path path() {

@@ -19,8 +19,6 @@ import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +73,11 @@ public final class PerfettoExport extends Watcher {
    * @param until null for the end
    */
   public static Written write(
-      JournalDir dir, Path file, @Nullable Moment since, @Nullable Moment until, Progress progress)
+      JournalDir dir,
+      OutputFile file,
+      @Nullable Moment since,
+      @Nullable Moment until,
+      Progress progress)
       throws IOException {
     Moment.End end = dir.end();
     ReplayOptions options = ReplayOptions.QUICK.from(ReplayOptions.Start.OLDEST_FACT);
@@ -84,7 +86,7 @@ public final class PerfettoExport extends Watcher {
     }
     long sinceMicros = since == null ? dir.parts().getFirst().firstAtMicros() : micros(dir, since);
     long untilMicros = until == null ? Long.MAX_VALUE : micros(dir, until);
-    try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file), 1 << 16);
+    try (OutputStream out = new BufferedOutputStream(file.open(), 1 << 16);
         JsonGenerator json = new JsonFactory().createGenerator(out)) {
       json.writeStartObject();
       json.writeStringField("displayTimeUnit", "ms");
@@ -102,7 +104,7 @@ public final class PerfettoExport extends Watcher {
       json.writeEndObject();
       json.flush();
       boolean complete = replay.ending() instanceof Replay.Ending.Complete;
-      return new Written(export.events, Files.size(file), complete);
+      return new Written(export.events, file.size(), complete);
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }

@@ -11,8 +11,6 @@ import io.orbitkv.state.Totals.Counter;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -57,11 +55,11 @@ public final class ReportPage {
    *
    * @return whether the whole journal could be folded; the page says what is missing
    */
-  public static boolean write(JournalDir dir, Path file, Times times, Progress progress)
+  public static boolean write(JournalDir dir, OutputFile file, Times times, Progress progress)
       throws IOException {
     ReportData data = new ReportData(progress);
     Replay replay = dir.fold(ReplayOptions.QUICK.from(ReplayOptions.Start.OLDEST_FACT), data);
-    Files.writeString(file, new ReportPage(dir, times, replay, data).page());
+    file.write(new ReportPage(dir, times, replay, data).page());
     return replay.ending() instanceof Replay.Ending.Complete;
   }
 

@@ -24,6 +24,7 @@ final class StateJson {
     node.put("extents", state.extents());
     node.put("sealedBlocks", state.sealedBlocks());
     node.put("reservedBlocks", state.reservedBlocks());
+    node.put("ssdOnlyBlocks", state.ssdOnlyBlocks());
     node.put("evictedPinnedBlocks", state.evictedBlocks());
     node.put("instances", state.instances().size());
     node.put("sessions", state.sessions().size());

@@ -168,7 +168,7 @@ public final class Summary {
     List<PartInfo> parts = dir.parts();
     out.printf("Journal %s%n", dir.path());
     out.printf(
-        "  %s in %s, files of %s%n",
+        "  %s in %s, files of %s with what is reserved ahead%n",
         Words.count(replay.facts(), "fact"),
         Words.count(parts.size(), "part"),
         Words.bytes(parts.stream().mapToLong(PartInfo::diskBytes).sum()));
@@ -228,16 +228,24 @@ public final class Summary {
     out.println("State");
     out.printf("  epoch %d, %s%n", state.epoch(), state.running() ? "not ended" : "ended in order");
     out.printf(
-        "  blocks: %s sealed, %s reserved, %s evicted and still pinned%n",
+        "  blocks: %s sealed, %s reserved, %s evicted and still pinned%s%n",
         Words.count(state.sealedBlocks()),
         Words.count(state.reservedBlocks()),
-        Words.count(state.evictedBlocks()));
+        Words.count(state.evictedBlocks()),
+        TierFigures.any(state) ? ", " + Words.count(state.ssdOnlyBlocks()) + " on SSD only" : "");
     out.printf(
         "  pool: %s of %s used (%s), %s%n",
         Words.bytes(state.extentBytes()),
         Words.bytes(state.poolBytes()),
         Words.percent(state.extentBytes(), state.poolBytes()),
         Words.count(state.extents(), "extent"));
+    if (TierFigures.any(state)) {
+      out.printf(
+          "  ssd: %s of %s used, %s%n",
+          Words.bytes(state.ssdBytes()),
+          Words.bytes(TierFigures.capacityBytes(state)),
+          Words.count(state.ssdExtents(), "extent"));
+    }
     state
         .namespaces()
         .forEach(

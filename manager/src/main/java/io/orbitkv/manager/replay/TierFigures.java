@@ -43,7 +43,7 @@ final class TierFigures {
             "%s of %s in %s, %s nowhere else"
                 .formatted(
                     Words.bytes(state.ssdBytes()),
-                    Words.bytes(capacity(state)),
+                    Words.bytes(capacityBytes(state)),
                     Words.count(state.ssdExtents(), "extent"),
                     Words.count(state.ssdOnlyBlocks(), "block"))));
     figures.add(
@@ -97,7 +97,8 @@ final class TierFigures {
     }
   }
 
-  private static long capacity(HostState state) {
+  /** What the tier can hold. */
+  static long capacityBytes(HostState state) {
     Longs files = state.tierFileBytes();
     long bytes = 0;
     for (int file = 0; file < files.size(); file++) {
@@ -109,7 +110,7 @@ final class TierFigures {
   /** The same as one JSON object. */
   ObjectNode json(HostState state) {
     ObjectNode node = JsonNodeFactory.instance.objectNode();
-    node.put("capacityBytes", capacity(state));
+    node.put("capacityBytes", capacityBytes(state));
     node.put("extentBytes", state.ssdBytes());
     node.put("extents", state.ssdExtents());
     node.put("onlyBlocks", state.ssdOnlyBlocks());

@@ -287,6 +287,63 @@ class ReplayCommandTest {
   }
 
   @Test
+  void shouldNeverWriteIntoTheJournal() throws Exception {
+    incident();
+    Path link = dir.resolveSibling(dir.getFileName() + "-link");
+    Files.createSymbolicLink(link, dir);
+    try {
+      for (Path place : List.of(dir, dir.resolve("part-000001"), link)) {
+        Path file = place.resolve("x.out");
+        for (String[] question :
+            new String[][] {
+              {"--report", file.toString()}, {"--export", "perfetto", file.toString()}
+            }) {
+          Cli refused = Cli.replay(dir, question);
+          assertEquals(1, refused.exit, refused.out);
+          assertTrue(refused.err.contains("it lies in the journal"), refused.err);
+          assertFalse(Files.exists(file));
+        }
+      }
+    } finally {
+      Files.delete(link);
+    }
+  }
+
+  @Test
+  void shouldNotBlameTheJournalForTheFileItCannotWrite(@TempDir Path elsewhere) throws Exception {
+    incident();
+    Path full = Path.of("/dev/full");
+    Path circle = elsewhere.resolve("circle");
+    Files.createSymbolicLink(circle, circle);
+    for (Path file : List.of(full, circle, elsewhere, elsewhere.resolve("none/x.html"))) {
+      for (String[] question :
+          new String[][] {
+            {"--report", file.toString()}, {"--export", "perfetto", file.toString()}
+          }) {
+        Cli refused = Cli.replay(dir, question);
+        assertEquals(1, refused.exit, refused.out);
+        assertTrue(refused.err.contains("cannot write " + file + ": "), refused.err);
+        assertFalse(refused.err.contains("Exception"), refused.err);
+      }
+    }
+  }
+
+  @Test
+  void shouldNameOnlyJournalsThatMayBeMeant(@TempDir Path above) throws Exception {
+    Path picture = Files.writeString(above.resolve("file.png"), "png");
+    for (int i = 0; i < 5; i++) {
+      JournalScript.open(Files.createDirectories(above.resolve("j" + i))).close();
+    }
+    Cli file = Cli.replay(picture);
+    assertTrue(file.err.contains("is a file"), file.err);
+    assertFalse(file.err.contains("orbitkv replay " + above), file.err);
+    Cli folder = Cli.replay(above);
+    assertTrue(folder.err.contains("5 folders in it hold one each: " + above), folder.err);
+    assertTrue(folder.err.contains("j2, .."), folder.err);
+    assertFalse(folder.err.contains("j3"), folder.err);
+  }
+
+  @Test
   void shouldRefuseQuestionsThatDoNotGoTogether() throws Exception {
     incident();
     for (String[] wrong :
@@ -296,6 +353,13 @@ class ReplayCommandTest {
           {"--request", "r-1"},
           {"--why-key", "xyz"},
           {"--events", "--limit", "-1"},
+          {"--json", "--why", "r-1"},
+          {"--json", "--why-key", "aa"},
+          {"--json", "--block", "1"},
+          {"--json", "--verify"},
+          {"--json", "--report", "x.html"},
+          {"--json", "--export", "perfetto", "x.json"},
+          {"--deep-every", "5"},
         }) {
       assertEquals(2, Cli.replay(dir, wrong).exit, String.join(" ", wrong));
     }

@@ -224,11 +224,13 @@ class WhySsdTest {
     try (JournalScript script = JournalScript.open(dir)) {
       long session = engine(script);
       long block = demoted(script, session);
+      assertTrue(Cli.replay(dir).out.contains("still pinned, 1 on SSD only\n"));
       load(script, session, "r-3", block, 0);
       script.add(new HostEvent.BlocksLoaded(one(block), JournalScript.EXTENT_BYTES, 1_250));
       script.add(new HostEvent.SsdSkipped(one(9), SsdSkip.QUEUE_FULL));
     }
     String told = Cli.replay(dir).out;
+    assertTrue(told.contains("  ssd: 64.0 KiB of 1.0 GiB used, 1 extent\n"), told);
     assertTrue(told.contains("SSD tier\n  holds: 64.0 KiB of 1.0 GiB in 1 extent"), told);
     assertTrue(told.contains("  written: 1 block, 64.0 KiB; 1 left memory for it"), told);
     assertTrue(told.contains("  read back: 1 block, 64.0 KiB in 1 read of 1.3 ms"), told);
