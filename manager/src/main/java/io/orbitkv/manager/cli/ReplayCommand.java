@@ -24,6 +24,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -186,16 +187,18 @@ public final class ReplayCommand implements Callable<Integer> {
     checkUsage();
     try (ProgressBar progress = ProgressBar.onTerminal()) {
       return answer(JournalDir.open(dir), progress) ? ExitCode.OK : ExitCode.FAILED;
-    } catch (IOException | UncheckedIOException e) {
-      throw new Failure(
-          "cannot read "
-              + dir
-              + ": "
-              + FileTrouble.text(
-                  e instanceof UncheckedIOException u ? u.getCause() : (IOException) e),
-          "Is the disk well, and the directory readable for this user?",
-          e);
+    } catch (UncheckedIOException e) {
+      throw unreadable(Objects.requireNonNull(e.getCause()));
+    } catch (IOException e) {
+      throw unreadable(e);
     }
+  }
+
+  private Failure unreadable(IOException why) {
+    return new Failure(
+        "cannot read " + dir + ": " + FileTrouble.text(why),
+        "Is the disk well, and the directory readable for this user?",
+        why);
   }
 
   private void checkUsage() {
