@@ -15,7 +15,7 @@ import io.orbitkv.client.QueryResult;
 import io.orbitkv.client.RestoreResult;
 import io.orbitkv.client.Ticket;
 import io.orbitkv.client.wire.KeyRun;
-import io.orbitkv.client.wire.RefusalCode;
+import io.orbitkv.client.wire.Category;
 import io.orbitkv.manager.config.Setting;
 import java.io.IOException;
 import java.io.InputStream;
@@ -206,7 +206,7 @@ class SsdQueriesTest {
       switch (result) {
         case PrepareResult.Prepared _, PrepareResult.Cancelled _ -> {}
         case PrepareResult.Refused(var refusal) ->
-            assertEquals(RefusalCode.QUEUE_FULL.name(), refusal.name(), refusal.toString());
+            assertEquals(Category.RESOURCE, refusal.category(), refusal.toString());
       }
     }
     assertEquals(0, engine.client.outstanding());

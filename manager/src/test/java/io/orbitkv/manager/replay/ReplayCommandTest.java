@@ -332,7 +332,10 @@ class ReplayCommandTest {
   void shouldNameOnlyJournalsThatMayBeMeant(@TempDir Path above) throws Exception {
     Path picture = Files.writeString(above.resolve("file.png"), "png");
     for (int i = 0; i < 5; i++) {
-      JournalScript.open(Files.createDirectories(above.resolve("j" + i))).close();
+      try (JournalScript script =
+          JournalScript.open(Files.createDirectories(above.resolve("j" + i)))) {
+        script.epoch();
+      }
     }
     Cli file = Cli.replay(picture);
     assertTrue(file.err.contains("is a file"), file.err);
