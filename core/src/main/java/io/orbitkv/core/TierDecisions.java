@@ -78,7 +78,7 @@ final class TierDecisions {
     } else {
       writes.ended(task);
     }
-    health.progressed();
+    health.taskEnded();
     writes.begin(0, "");
   }
 

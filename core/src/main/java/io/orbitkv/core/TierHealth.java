@@ -120,16 +120,25 @@ final class TierHealth {
     }
   }
 
-  /** A task has ended. */
-  void progressed() {
+  /**
+   * A task has ended. That is no sign of life if nothing of it was begun, as with a read that
+   * nobody wants any more; but a disk of which nothing is asked does not hang.
+   */
+  void taskEnded() {
+    if (tier.idle() || tier.store.progress() != progressAtWatch) {
+      progressed();
+    }
+    if (tier.idle()) {
+      host.timers.cancel(watch);
+    }
+  }
+
+  private void progressed() {
     if (tier.hanging) {
       tier.hanging = false;
       tier.report.hanging("");
       host.emit(new TierRecovered(TierTrouble.HANGS));
       tryNow();
-    }
-    if (tier.idle()) {
-      host.timers.cancel(watch);
     }
   }
 

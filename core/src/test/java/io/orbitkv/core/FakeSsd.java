@@ -96,7 +96,7 @@ final class FakeSsd implements SsdStore {
         task.ended(block, slice, result, result == SsdTask.CHECKSUM ? 4711 : 0);
       }
     }
-    progress++;
+    progress += task.stopped() ? 0 : 1;
     ended.add(task);
   }
 

@@ -298,6 +298,25 @@ class TierTest {
   }
 
   @Test
+  void shouldNotTakeTheEndOfAReadThatNeverBeganForASignOfLife() {
+    long session = withAbcdOnSsdOnly();
+    loop.query(session, "q", QueryMode.WAIT, keys("a")).last(Reply.Loading.class);
+    TestLoop.Answers prepare = prepare(session, "r", "b");
+    long unwanted = prepare.last(Reply.Loading.class).ticketId();
+    loop.clock.advanceMillis(101);
+    loop.step();
+    assertTrue(loop.facts().contains("TierDegraded[trouble=HANGS"), "said");
+    loop.cancelTicket(session, unwanted);
+    ssd.finish(1, loop.pool);
+    loop.step();
+    assertFalse(loop.facts().contains("TierRecovered"), "it hangs on");
+    loop.query(session, "s", QueryMode.WAIT, keys("c")).last(Reply.Missed.class);
+    loop.drain();
+    assertTrue(loop.facts().contains("TierRecovered[trouble=HANGS]"), "said");
+    loop.query(session, "s", QueryMode.WAIT, keys("c")).last(Reply.Loading.class);
+  }
+
+  @Test
   void shouldStopWritingToAFullDiskAndTryAgain() {
     long session = open();
     ssd.otherwise = 28;

@@ -42,14 +42,20 @@ final class Actions {
       }
       case PUBLISH -> {
         if (!engine.current.containsKey(SessionRole.LOAD)) {
-          register(engine, draws);
+          registerAll(engine.deployment, draws);
         } else if (draws.oneIn(3)) {
           publish(engine, engine.withPages(draws), draws);
         } else {
           publishPrompt(engine.deployment, draws);
         }
       }
-      case QUERY -> query(engine, engine.any(draws), draws);
+      case QUERY -> {
+        if (engine.current.isEmpty()) {
+          register(engine, draws);
+        } else {
+          query(engine, engine.any(draws), draws);
+        }
+      }
       case RESTORE -> {
         SimSession session = engine.withPages(draws);
         LeaseView lease = someLease(engine.deployment, draws, false);
@@ -76,6 +82,7 @@ final class Actions {
         SessionEnd end = ends[draws.below(ends.length)];
         if (session != null) {
           if (end == SessionEnd.DISCONNECTED && draws.oneIn(2)) {
+            simulation.tally.add(Tally.Count.VANISHED);
             simulation.lose(engine.index);
           }
           close(session, end);
@@ -86,10 +93,19 @@ final class Actions {
           cleanup(engine, draws);
         }
       }
-      case EVICT -> evict(selector(engine, draws));
-      case COPY ->
+      case EVICT -> {
+        // Too many of them leave nothing to be read back.
+        if (simulation.world.tier() == null || draws.oneIn(4)) {
+          evict(selector(engine, draws));
+        }
+      }
+      case COPY -> {
+        for (int i = draws.between(1, 3); i > 0; i--) {
           simulation.runCopy(
               draws.below(1_000), draws.oneIn(3) ? draws.between(1, 5) : 0, draws.between(1, 5));
+        }
+      }
+      case DISK -> simulation.disk(draws);
       case TIME -> {
         simulation.clock.advanceMicros(draws.below(draws.oneIn(4) ? 900_000 : 60_000));
         if (draws.oneIn(5)) {
@@ -107,6 +123,7 @@ final class Actions {
         if (simulation.world.damage()) {
           simulation.flipBit(draws);
         }
+        simulation.flipOnDisk(draws);
       }
       case ILLEGAL -> new IllegalRequests(simulation).send(engine, draws);
       case STALE -> stale(engine, draws);
@@ -125,6 +142,14 @@ final class Actions {
   // ---- sessions
   // ----------------------------------------------------------------------------------------------------
 
+  private void registerAll(Deployment deployment, Draws draws) {
+    for (SimEngine engine : simulation.world.engines()) {
+      if (engine.deployment == deployment && !engine.current.containsKey(SessionRole.LOAD)) {
+        register(engine, draws);
+      }
+    }
+  }
+
   private void register(SimEngine engine, Draws draws) {
     SimSession load = engine.current.get(SessionRole.LOAD);
     int what = draws.below(10);
@@ -136,6 +161,7 @@ final class Actions {
     SimPages pages = role == SessionRole.LOAD ? simulation.map(engine.model(), draws) : null;
     if (pages != null && simulation.world.copyFaults() && draws.oneIn(8)) {
       pages.failing = true;
+      simulation.tally.add(Tally.Count.COPY_FAULTS);
     }
     Deployment deployment = engine.deployment;
     Call[] self = new Call[1];
@@ -227,7 +253,9 @@ final class Actions {
   /** Every engine of an instance stores the beginning of a prompt, all groups of it. */
   private void publishPrompt(Deployment deployment, Draws draws) {
     int prompt = draws.below(ModelPlan.PROMPTS);
-    int tokens = deployment.model.alignment() * draws.between(1, 2);
+    deployment.lastPrompt = prompt;
+    int tokens =
+        deployment.model.alignment() * draws.between(1, simulation.world.tier() == null ? 2 : 3);
     for (SimEngine engine : simulation.world.engines()) {
       if (engine.deployment == deployment) {
         for (int g = 0; g < deployment.model.groups().size(); g++) {
@@ -289,7 +317,7 @@ final class Actions {
     }
     ModelPlan model = engine.model();
     int align = model.alignment();
-    int prompt = draws.below(ModelPlan.PROMPTS);
+    int prompt = draws.oneIn(2) ? engine.deployment.lastPrompt : draws.below(ModelPlan.PROMPTS);
     int start = draws.oneIn(4) ? align * draws.below(3) : 0;
     int end = start + align * draws.between(1, 24 / align);
     int limit = draws.oneIn(5) ? draws.below(end + 4) : 0;
@@ -299,7 +327,11 @@ final class Actions {
           new GroupKeys(model.groups().get(g).spec().groupId(), model.keys(prompt, g, start, end)));
     }
     int mode = draws.below(10);
-    QueryMode as = mode < 4 ? QueryMode.LEASE : mode < 9 ? QueryMode.WAIT : QueryMode.DISCOVER;
+    int leases = simulation.world.tier() == null ? 4 : 2;
+    QueryMode as =
+        mode < leases
+            ? QueryMode.LEASE
+            : mode < 7 ? QueryMode.WAIT : mode < 9 ? QueryMode.PREPARE : QueryMode.DISCOVER;
     int asked = limit == 0 ? end : Math.min(end, limit);
     Checks.Asked question = new Checks.Asked(session, groups, start, asked, as);
     String request = draws.oneIn(4) ? "q" + draws.below(3) : name("q");
@@ -312,14 +344,29 @@ final class Actions {
             session,
             reply -> checks.queried(reply, self[0], question));
     self[0] = call;
-    call.whenHandled =
-        () ->
-            question.expected =
-                model.longestBoundary(
-                    start,
-                    asked,
-                    (g, token) -> simulation.log.model().found(question.name(g, token)));
     long waitMillis = draws.oneIn(3) ? draws.between(1, 2_000) : 0;
+    call.waitMicros = 1_000 * simulation.world.waitMillis(waitMillis);
+    FactModel facts = simulation.log.model();
+    call.whenHandled =
+        () -> {
+          question.expected =
+              model.longestBoundary(
+                  start,
+                  asked,
+                  (g, token) ->
+                      as == QueryMode.DISCOVER
+                          ? facts.stored(question.name(g, token))
+                          : facts.found(question.name(g, token)));
+          boolean diskless = facts.diskHangs() || simulation.diskSurelyHangs();
+          question.possible =
+              model.longestBoundary(
+                  start,
+                  asked,
+                  (g, token) ->
+                      diskless
+                          ? facts.comingWithoutDisk(question.name(g, token))
+                          : facts.coming(question.name(g, token)));
+        };
     call.replaces = draws.oneIn(3);
     simulation.send(
         engine.index,
@@ -457,6 +504,7 @@ final class Actions {
             () -> ticket.session() + " polls ticket " + ticket.id(),
             ticket.session(),
             reply -> checks.polled(reply, ticket));
+    call.polls = true;
     // A ticket that was answered through its own call is gone once it was polled.
     call.whenHandled = () -> call.mustWork = false;
     simulation.send(
@@ -520,6 +568,7 @@ final class Actions {
     if (!simulation.world.crashes()) {
       return;
     }
+    simulation.tally.add(Tally.Count.KILLS);
     if (draws.oneIn(3)) {
       simulation.crash();
     }

@@ -42,8 +42,17 @@ final class Call implements ReplySink {
   /** The session or the lease is surely over: anything but a refusal is wrong. */
   boolean mustFail;
 
+  /** It asks after a ticket, so that "still pending" is an answer. */
+  boolean polls;
+
   /** Somebody asked that it ends early. */
   boolean cancelled;
+
+  /** How long a query may be pending, microseconds. */
+  long waitMicros;
+
+  /** When a pending query must have its answer, monotonic clock; 0 when it is not pending. */
+  long dueMicros;
 
   int answers;
   @Nullable Reply last;
@@ -60,7 +69,7 @@ final class Call implements ReplySink {
   }
 
   boolean answered() {
-    return last != null && !(last instanceof Reply.Loading);
+    return last != null && (polls || !(last instanceof Reply.Loading));
   }
 
   String what() {

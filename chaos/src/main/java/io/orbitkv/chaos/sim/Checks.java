@@ -114,6 +114,7 @@ final class Checks {
   // -----------------------------------------------------------------------------------------------------
 
   void published(Reply reply, Call call, SimSession session, List<Contents.Content> contents) {
+    contents.forEach(content -> content.answered = true);
     switch (reply) {
       case Reply.Published published -> {
         require(
@@ -173,6 +174,9 @@ final class Checks {
     /** The longest boundary there was when the loop took the query, -1 if none. */
     int expected = -1;
 
+    /** The longest that it may wait for: with what was coming then, without a disk that hangs. */
+    int possible = -1;
+
     Asked(SimSession session, List<GroupKeys> groups, int start, int end, QueryMode mode) {
       this.session = session;
       this.groups = groups;
@@ -194,12 +198,24 @@ final class Checks {
   }
 
   void queried(Reply reply, Call call, Asked asked) {
+    require(
+        call.answers > 1 || reply instanceof Reply.Cancelled || simulation.inCycleOf(call),
+        Rule.PROMPT,
+        () -> call.what() + " was answered later than it was taken");
     switch (reply) {
       case Reply.Ready ready -> {
         boundary(call, asked, ready.ticketId() == 0, ready.boundaryToken());
         granted(asked, ready);
       }
       case Reply.Missed missed -> boundary(call, asked, missed.ticketId() == 0, -1);
+      case Reply.Prepared prepared ->
+          require(
+              prepared.ticketId() != 0
+                  || prepared.boundaryToken() == Math.max(asked.start, asked.expected),
+              Rule.BOUNDARY,
+              () ->
+                  "%s is prepared up to %d, the facts say %d"
+                      .formatted(call.what(), prepared.boundaryToken(), asked.expected));
       case Reply.Discovered found ->
           boundary(call, asked, true, found.boundaries().last().orElse(-1));
       case Reply.Loading loading -> {
@@ -207,6 +223,14 @@ final class Checks {
             facts().ticketOpened(loading.ticketId()),
             Rule.TOLD_BEFORE_FACT,
             () -> "ticket " + loading.ticketId() + " is in no fact");
+        if (simulation.awaits(loading.ticketId(), call)) {
+          require(
+              asked.possible > asked.expected,
+              Rule.PROMPT,
+              () ->
+                  "%s waits for more than boundary %d, and %d is all there can be"
+                      .formatted(call.what(), asked.expected, asked.possible));
+        }
         SimEngine engine = asked.session.engine;
         engine.tickets.add(new SimEngine.Ticket(loading.ticketId(), asked.session, call));
         call.cancelled |= engine.cancelledTickets.contains(loading.ticketId());
@@ -303,7 +327,7 @@ final class Checks {
   private void everySliceStored(ModelPlan model, Name name) {
     int slices = model.slices(model.indexOf(name.groupId()));
     for (int slice = 0; slice < slices; slice++) {
-      if (!simulation.contents.stored(name, slice, facts().epoch())) {
+      if (!simulation.contents.stored(name, slice)) {
         throw new Violation(
             Rule.SEALED,
             "%s is leased, and slice %d of %d is not stored".formatted(name, slice, slices));
@@ -391,7 +415,7 @@ final class Checks {
     require(
         content.stored > 0
             && content.stored <= lease.granted
-            && content.epoch == lease.session.epoch
+            && content.epoch <= lease.session.epoch
             && content.handled >= lease.notBefore.getOrDefault(name, 0L),
         Rule.STALE_CONTENT,
         () -> content + " is read under " + lease + ", which cannot hold it");
@@ -399,6 +423,7 @@ final class Checks {
       require(
           newer.slice != slice
               || newer.stored == 0
+              || newer.unknown
               || newer.stored > lease.granted
               || newer.handled <= content.stored,
           Rule.STALE_CONTENT,

@@ -24,6 +24,12 @@ final class Contents {
     /** When the engine was told that it is stored, 0 if it never was. */
     long stored;
 
+    /** Whether the engine was told what became of it. */
+    boolean answered;
+
+    /** Whether the process died before it could tell. */
+    boolean unknown;
+
     Content(long id, Name name, int slice, long epoch) {
       this.id = id;
       this.name = name;
@@ -74,14 +80,22 @@ final class Contents {
     return dropped.getOrDefault(name, 0L);
   }
 
-  /** Whether a slice was stored in this epoch and not dropped since. */
-  boolean stored(Name name, int slice, long epoch) {
+  /** The process died: what it had taken and not answered may be stored, or not. */
+  void processDied(long sequence) {
+    for (Content content : all) {
+      if (content.handled > 0 && !content.answered) {
+        content.answered = true;
+        content.unknown = true;
+        content.stored = sequence;
+      }
+    }
+  }
+
+  /** Whether a slice was stored and not dropped since. */
+  boolean stored(Name name, int slice) {
     long since = droppedBefore(name);
     for (Content content : of(name)) {
-      if (content.slice == slice
-          && content.epoch == epoch
-          && content.stored > 0
-          && content.handled >= since) {
+      if (content.slice == slice && content.stored > 0 && content.handled >= since) {
         return true;
       }
     }
@@ -91,7 +105,7 @@ final class Contents {
   int storedEver(Name name) {
     int stored = 0;
     for (Content content : of(name)) {
-      stored += content.stored > 0 ? 1 : 0;
+      stored += content.stored > 0 && !content.unknown ? 1 : 0;
     }
     return stored;
   }

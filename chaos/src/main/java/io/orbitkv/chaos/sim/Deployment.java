@@ -8,6 +8,9 @@ final class Deployment {
   final String instance;
   final ModelPlan model;
 
+  /** The prompt that was stored last. */
+  int lastPrompt;
+
   /** Every session that was ever opened for it, oldest first. */
   final List<SimSession> sessions = new ArrayList<>();
 

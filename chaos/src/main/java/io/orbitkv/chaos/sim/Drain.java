@@ -1,6 +1,7 @@
 package io.orbitkv.chaos.sim;
 
 import io.orbitkv.core.Command;
+import io.orbitkv.core.Inspection;
 import io.orbitkv.core.Inspection.StatusAnswer;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import java.util.List;
@@ -8,9 +9,11 @@ import java.util.List;
 /** The end of a run: everybody leaves, time passes, and then nothing may be held any more. */
 final class Drain {
   private static final int ROUNDS = 6;
+  private static final int MAX_TURNS = 10_000;
 
   private final Simulation simulation;
   private final Actions actions;
+  private final Draws draws = new Draws(1);
 
   Drain(Simulation simulation, Actions actions) {
     this.simulation = simulation;
@@ -18,6 +21,7 @@ final class Drain {
   }
 
   void run() {
+    simulation.healDisk();
     for (int round = 0; round < ROUNDS; round++) {
       finishCopies();
       if (simulation.isStopping()) {
@@ -42,10 +46,23 @@ final class Drain {
 
   private void finishCopies() {
     simulation.rest();
-    while (simulation.waitingCopies() > 0) {
+    for (int i = 0; simulation.waitingCopies() > 0 || simulation.diskBusy(); i++) {
+      Violation.require(i < MAX_TURNS, Rule.RESTS, () -> "copies or the disk never come to an end");
       simulation.runCopy(0, 0, 0);
+      simulation.disk(draws);
       simulation.rest();
     }
+  }
+
+  private static boolean empty(Inspection.SsdView ssd) {
+    return ssd.usedBytes() == 0
+        && ssd.extents() == 0
+        && ssd.copiedBlocks() == 0
+        && ssd.onlyBlocks() == 0
+        && ssd.loadingBlocks() == 0
+        && ssd.queuedBytes() == 0
+        && ssd.loadingBytes() == 0
+        && ssd.tasks() == 0;
   }
 
   private void check(StatusAnswer status) {
@@ -59,7 +76,8 @@ final class Drain {
             && status.openPublishes() == 0
             && status.openRestores() == 0
             && status.budgetUsedBytes() == 0
-            && status.pool().usedBytes() == 0,
+            && status.pool().usedBytes() == 0
+            && (status.ssd() == null || empty(status.ssd())),
         Rule.DRAINS,
         () -> "after everybody left: " + status);
   }

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,11 +34,38 @@ final class FactModel {
     private int leases;
     private int restores;
     private boolean evicted;
+    private boolean inDram;
+    private boolean onSsd;
+    private boolean loading;
+
+    /** The epoch in which it came to SSD. */
+    private long writtenIn;
+
+    private final int[] bytes;
 
     Block(long id, Name name, int slices) {
       this.id = id;
       this.name = name;
       this.slices = slices;
+      this.bytes = new int[slices];
+    }
+
+    /** Bytes set aside for a slice. */
+    int bytes(int slice) {
+      return bytes[slice];
+    }
+
+    boolean isLoading() {
+      return loading;
+    }
+
+    boolean wasEvicted() {
+      return evicted;
+    }
+
+    /** Whether it was written to SSD by an earlier process than the last. */
+    boolean outlived(long epoch) {
+      return onSsd && writtenIn < epoch;
     }
 
     boolean sealed() {
@@ -77,6 +105,13 @@ final class FactModel {
   private final Set<Long> openSessions = new HashSet<>();
   private final Map<Long, Block> blocks = new HashMap<>();
   private final Map<Name, Block> findable = new HashMap<>();
+
+  /** Those on SSD only as well. */
+  private final Map<Name, Block> stored = new HashMap<>();
+
+  /** The last block of a key that may still be found, or found again. */
+  private final Map<Name, Block> coming = new HashMap<>();
+
   private final Map<Long, Publish> publishes = new HashMap<>();
   private final Map<Long, Lease> leases = new HashMap<>();
   private final Map<Long, Lease> restores = new HashMap<>();
@@ -86,11 +121,15 @@ final class FactModel {
   private final Map<Name, Integer> everPublished = new HashMap<>();
   private int openLeases;
   private long epoch;
+  private boolean hanging;
 
   /** Takes the next fact. */
   void add(Fact fact) {
     switch (fact.event()) {
-      case HostEvent.EpochStarted e -> epoch = e.epoch();
+      case HostEvent.EpochStarted e -> {
+        epoch = e.epoch();
+        hanging = false;
+      }
       case HostEvent.EpochEnded _ -> {}
       case HostEvent.NamespaceBound e -> {
         Map<Integer, GroupSpec> groups = new HashMap<>();
@@ -137,8 +176,7 @@ final class FactModel {
       case HostEvent.RegistrationRefused _ -> {}
       case HostEvent.VerifyFailed _ -> {}
       case HostEvent.DigestRecorded _ -> {}
-      case HostEvent.TierFact e ->
-          throw new IllegalStateException(e + " from a loop without an SSD tier");
+      case HostEvent.TierFact tier -> add(tier);
     }
   }
 
@@ -163,7 +201,9 @@ final class FactModel {
                 blocks.put(id, new Block(id, name, group.replicated() ? 1 : bound.shards()));
               }
               Block block = need(blocks.get(id), "block", id);
+              coming.put(block.name, block);
               block.reserved |= 1 << slice;
+              block.bytes[slice] = fact.extentBytes();
               of.add(block);
             });
     publishes.put(fact.publishId(), new Publish(of, slice));
@@ -175,7 +215,9 @@ final class FactModel {
       block.published |= 1 << publish.slice();
       everPublished.merge(block.name, 1, Integer::sum);
       if (block.sealed() && !block.evicted) {
+        block.inDram = true;
         findable.put(block.name, block);
+        stored.put(block.name, block);
       }
     }
   }
@@ -188,9 +230,85 @@ final class FactModel {
   }
 
   private void evicted(long id) {
-    Block block = need(blocks.get(id), "block", id);
+    gone(need(blocks.get(id), "block", id));
+  }
+
+  private void gone(Block block) {
     block.evicted = true;
+    block.inDram = false;
     findable.remove(block.name, block);
+    stored.remove(block.name, block);
+    coming.remove(block.name, block);
+  }
+
+  private void add(HostEvent.TierFact fact) {
+    switch (fact) {
+      case HostEvent.SsdTierOpened _ -> {}
+      case HostEvent.LayersBound _ -> {}
+      case HostEvent.TierDegraded e -> hanging |= e.trouble() == HostEvent.TierTrouble.HANGS;
+      case HostEvent.TierRecovered e -> hanging &= e.trouble() != HostEvent.TierTrouble.HANGS;
+      case HostEvent.SsdWritten e ->
+          e.blocks()
+              .forEach(
+                  id -> {
+                    Block block = need(blocks.get(id), "block", id);
+                    block.onSsd = true;
+                    block.writtenIn = epoch;
+                  });
+      case HostEvent.SsdSkipped e ->
+          e.blocks()
+              .forEach(
+                  id ->
+                      Violation.require(
+                          !need(blocks.get(id), "block", id).onSsd,
+                          Rule.INVARIANT,
+                          () -> "block %d is on SSD and was skipped".formatted(id)));
+      case HostEvent.SsdEvicted e -> e.blocks().forEach(this::ssdEvicted);
+      case HostEvent.BlocksDemoted e ->
+          e.blocks()
+              .forEach(
+                  id -> {
+                    Block block = need(blocks.get(id), "block", id);
+                    block.inDram = false;
+                    findable.remove(block.name, block);
+                  });
+      case HostEvent.BlocksLoading e ->
+          e.blocks().forEach(id -> need(blocks.get(id), "block", id).loading = true);
+      case HostEvent.BlocksLoaded e ->
+          e.blocks()
+              .forEach(
+                  id -> {
+                    Block block = need(blocks.get(id), "block", id);
+                    block.loading = false;
+                    if (!block.evicted) {
+                      block.inDram = true;
+                      findable.put(block.name, block);
+                    }
+                  });
+      case HostEvent.LoadFailed e -> e.blocks().forEach(id -> loadFailed(id, e.reason()));
+    }
+  }
+
+  private void ssdEvicted(long id) {
+    Block block = need(blocks.get(id), "block", id);
+    block.onSsd = false;
+    if (!block.inDram && !block.loading && !block.evicted) {
+      gone(block);
+    }
+  }
+
+  private void loadFailed(long id, HostEvent.LoadFailure reason) {
+    Block block = need(blocks.get(id), "block", id);
+    block.loading = false;
+    boolean copyGone =
+        switch (reason) {
+          case IO_ERROR, SHORT, CHECKSUM -> true;
+          case CANCELLED, RESTART -> false;
+        };
+    if (copyGone || !block.onSsd) {
+      block.onSsd = false;
+      gone(block);
+    }
   }
 
   private void granted(HostEvent.LeaseGranted fact) {
@@ -214,8 +332,44 @@ final class FactModel {
   // ---- what it knows
   // -----------------------------------------------------------------------------------------------
 
+  /** Whether a key can be leased at once. */
   boolean found(Name name) {
     return findable.containsKey(name);
+  }
+
+  /** Whether a key is in DRAM or on SSD. */
+  boolean stored(Name name) {
+    return stored.containsKey(name);
+  }
+
+  /** Whether a key can be leased now or will perhaps be without anybody's doing. */
+  boolean coming(Name name) {
+    return coming.containsKey(name);
+  }
+
+  /** The same as far as it needs no disk. */
+  boolean comingWithoutDisk(Name name) {
+    Block block = coming.get(name);
+    return block != null && (block.inDram || !block.sealed());
+  }
+
+  /** Blocks that a restart must find on SSD. */
+  Set<Long> onSsd() {
+    Set<Long> ids = new TreeSet<>();
+    stored.values().stream().filter(block -> block.onSsd).forEach(block -> ids.add(block.id));
+    return ids;
+  }
+
+  /** Blocks that can be found, in DRAM or on SSD. */
+  Set<Long> storedIds() {
+    Set<Long> ids = new TreeSet<>();
+    stored.values().forEach(block -> ids.add(block.id));
+    return ids;
+  }
+
+  /** Whether the journal says that the disk hangs. */
+  boolean diskHangs() {
+    return hanging;
   }
 
   @Nullable Block block(long id) {
@@ -274,6 +428,11 @@ final class FactModel {
         publishes.size(),
         restores.size(),
         findable.size());
+  }
+
+  /** Keys in DRAM or on SSD. */
+  int storedBlocks() {
+    return stored.size();
   }
 
   long epoch() {

@@ -11,59 +11,41 @@ import io.orbitkv.state.identity.GroupSpec;
 import io.orbitkv.state.identity.StateFormat;
 import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The parts that the loop is given: right ones, unless a bug is planted. */
 final class Planted {
   private final @Nullable Plant plant;
+  private final PlantedDisk disk;
   private @Nullable DelayedLog delayed;
   private @Nullable EagerBooks books;
 
   Planted(@Nullable Plant plant) {
     this.plant = plant;
+    this.disk = new PlantedDisk(plant);
+  }
+
+  /** The parts of the SSD tier. */
+  PlantedDisk disk() {
+    return disk;
   }
 
   // ---- the pool's books
   // --------------------------------------------------------------------------------------------
 
-  /** Books from which an extent can be taken before its time; its own time then passes unheard. */
-  private static final class EagerBooks extends ExtentAllocator {
-    private final Map<Long, Integer> taken = new HashMap<>();
-
-    EagerBooks(long poolBytes, long firstGeneration) {
-      super(poolBytes, firstGeneration);
+  ExtentAllocator extents(SimMemory memory, int granuleBytes, long firstGeneration) {
+    if (plant == null || !plant.freesEarly()) {
+      return memory.new Books(granuleBytes, firstGeneration);
     }
-
-    void freeEarly(long offset, int bytes) {
-      super.free(offset, bytes);
-      taken.merge(offset, 1, Integer::sum);
-    }
-
-    @Override
-    public void free(long offset, int bytes) {
-      int before = taken.getOrDefault(offset, 0);
-      if (before == 0) {
-        super.free(offset, bytes);
-      } else {
-        taken.put(offset, before - 1);
-      }
-    }
-  }
-
-  ExtentAllocator extents(long poolBytes, long firstGeneration) {
-    if (plant != Plant.FREE_WHILE_LEASED && plant != Plant.FREE_DURING_RESTORE) {
-      return new ExtentAllocator(poolBytes, firstGeneration);
-    }
-    EagerBooks eager = new EagerBooks(poolBytes, firstGeneration);
+    EagerBooks eager = new EagerBooks(memory, granuleBytes, firstGeneration);
     books = eager;
     return eager;
   }
 
   /** A fact is in the journal and has not been applied by the loop. */
   void appended(Fact fact, FactModel model, HostState live, ExtentAllocator of) {
+    disk.appended(fact, model, live, of == books ? books : null);
     EagerBooks eager = books;
     if (eager == null || eager != of) {
       return;
@@ -76,7 +58,7 @@ final class Planted {
               id -> {
                 int slot = live.slotOf(id);
                 if (slot >= 0 && live.sealed(slot) && live.pins(slot) > 0) {
-                  freeEarly(eager, live, slot);
+                  eager.freeEarly(live, slot);
                 }
               });
     }
@@ -88,17 +70,9 @@ final class Planted {
             block -> {
               int slot = live.slotOf(block.id);
               if (slot >= 0 && block.keptByCopiesOnly()) {
-                freeEarly(eager, live, slot);
+                eager.freeEarly(live, slot);
               }
             });
-      }
-    }
-  }
-
-  private static void freeEarly(EagerBooks eager, HostState live, int slot) {
-    for (int slice = 0; slice < live.slices(slot); slice++) {
-      if (live.present(slot, slice)) {
-        eager.freeEarly(live.extentOffset(slot, slice), live.extentBytes(slot, slice));
       }
     }
   }
@@ -146,7 +120,7 @@ final class Planted {
 
   FactLog log(SimLog log) {
     if (plant != Plant.REPLY_BEFORE_APPEND) {
-      return log;
+      return disk.log(log);
     }
     DelayedLog late = new DelayedLog(log);
     delayed = late;
@@ -163,7 +137,7 @@ final class Planted {
 
   /** Whether the live state may be ahead of the journal, which is the planted bug itself. */
   boolean journalLags() {
-    return delayed != null;
+    return delayed != null || disk.journalLags();
   }
 
   // ---- copies
@@ -272,5 +246,6 @@ final class Planted {
   void epochEnds() {
     delayed = null;
     books = null;
+    disk.epochEnds();
   }
 }

@@ -31,7 +31,12 @@ public final class Schedules {
 
   /** Runs the whole schedule of a seed; null when every rule holds. */
   public static @Nullable Failure run(long seed, int steps, @Nullable Plant plant) {
-    return run(seed, steps, plant, Step.schedule(seed, steps), Transcript.NONE);
+    return run(seed, steps, plant, new Tally());
+  }
+
+  /** The same, counting what happens. */
+  public static @Nullable Failure run(long seed, int steps, @Nullable Plant plant, Tally tally) {
+    return run(seed, steps, plant, Step.schedule(seed, steps), Transcript.NONE, tally);
   }
 
   /**
@@ -47,15 +52,20 @@ public final class Schedules {
         Step.schedule(seed, steps).stream()
             .filter(step -> only == null || only.get(step.index()))
             .toList();
-    Failure failure = run(seed, steps, plant, schedule, transcript);
+    Failure failure = run(seed, steps, plant, schedule, transcript, new Tally());
     lines.addAll(transcript.lines());
     return failure;
   }
 
   private static @Nullable Failure run(
-      long seed, int steps, @Nullable Plant plant, List<Step> schedule, Transcript transcript) {
+      long seed,
+      int steps,
+      @Nullable Plant plant,
+      List<Step> schedule,
+      Transcript transcript,
+      Tally tally) {
     World world = World.draw(seed, plant != Plant.CHECKSUM_NOT_VERIFIED);
-    try (Simulation simulation = new Simulation(world, schedule, plant, transcript)) {
+    try (Simulation simulation = new Simulation(world, schedule, plant, transcript, tally)) {
       try {
         simulation.run();
         return null;
@@ -135,7 +145,13 @@ public final class Schedules {
         return false;
       }
       Failure failure =
-          run(original.seed(), original.steps(), original.plant(), steps, Transcript.NONE);
+          run(
+              original.seed(),
+              original.steps(),
+              original.plant(),
+              steps,
+              Transcript.NONE,
+              new Tally());
       if (failure == null || failure.rule() != original.rule()) {
         return false;
       }

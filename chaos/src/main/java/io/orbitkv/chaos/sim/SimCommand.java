@@ -94,8 +94,9 @@ public final class SimCommand implements Callable<Integer> {
         minutes == null ? Long.MAX_VALUE : begun + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
     long most = seeds != null ? seeds : minutes != null ? Long.MAX_VALUE : 1;
     long done = 0;
+    Tally tally = new Tally();
     while (done < most && System.nanoTime() < until) {
-      Schedules.Failure failure = Schedules.run(first + done, steps, plant);
+      Schedules.Failure failure = Schedules.run(first + done, steps, plant, tally);
       done++;
       if (failure != null) {
         report(out, failure, done);
@@ -111,6 +112,8 @@ public final class SimCommand implements Callable<Integer> {
         steps,
         seconds,
         done / seconds);
+    out.print(tally.text());
+    out.flush();
     return ExitCode.OK;
   }
 

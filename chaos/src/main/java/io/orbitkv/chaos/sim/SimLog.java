@@ -27,7 +27,6 @@ final class SimLog implements FactLog {
   private final FactBytes bytes = new FactBytes();
   private final HostState folded = new HostState();
   private final FactModel model = new FactModel();
-  private final Effects effects;
   private final Consumer<Fact> listener;
   private int appendsToCrash = -1;
   private boolean crashAfterAppend;
@@ -37,11 +36,9 @@ final class SimLog implements FactLog {
   boolean full;
 
   /**
-   * @param freed told of extents whose memory returned
    * @param listener told of each fact before the loop applies it
    */
-  SimLog(Effects freed, Consumer<Fact> listener) {
-    this.effects = freed;
+  SimLog(Consumer<Fact> listener) {
     this.listener = listener;
   }
 
@@ -63,7 +60,7 @@ final class SimLog implements FactLog {
     records.add(record);
     model.add(decoded);
     listener.accept(decoded);
-    folded.apply(decoded, effects);
+    folded.apply(decoded, Effects.NONE);
     if (!(event instanceof HostEvent.Observation)) {
       changes++;
     }

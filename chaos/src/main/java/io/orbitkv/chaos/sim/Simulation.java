@@ -14,8 +14,10 @@ import io.orbitkv.state.HostState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 final class Simulation implements AutoCloseable {
   private static final int MAX_CYCLES = 5_000;
   private static final int MAX_NESTING = 3;
-  private static final byte POISON = (byte) 0xDB;
 
   /** A request in the channel. Those of one lane stay in order. */
   private record Sent(int lane, Command command, @Nullable Call call) {}
@@ -41,6 +42,7 @@ final class Simulation implements AutoCloseable {
   final Contents contents = new Contents();
   final SimLog log;
   final Transcript transcript;
+  final Tally tally;
 
   /** Confined: everything happens on one thread. */
   final Arena arena = Arena.ofConfined();
@@ -50,7 +52,6 @@ final class Simulation implements AutoCloseable {
   private final List<Step> schedule;
   private final List<Sent> channel = new ArrayList<>();
   private final List<Call> calls = new ArrayList<>();
-  private final BitSet liveGranules = new BitSet();
   private int next;
   private int nesting;
   private int stepIndex = -1;
@@ -58,7 +59,7 @@ final class Simulation implements AutoCloseable {
   private long cycles;
 
   // One run of the process.
-  private @Nullable MemorySegment pool;
+  private @Nullable SimMemory memory;
   private @Nullable ManagerLoop loop;
   private @Nullable HostState state;
   private @Nullable ExtentAllocator extents;
@@ -69,18 +70,35 @@ final class Simulation implements AutoCloseable {
   /** Bits of the pool that were flipped in this epoch. */
   int damage;
 
+  /** Null in a world without an SSD tier. */
+  private final @Nullable SimTier tier;
+
+  /** Queries that were told to be pending, and when each ticket is due, monotonic clock. */
+  private final List<Call> pending = new ArrayList<>();
+
+  private final Map<Long, Long> due = new HashMap<>();
+
   private int copiesToPause;
   private int pauseSteps;
   private Draws draws = new Draws(0);
 
-  Simulation(World world, List<Step> schedule, @Nullable Plant plant, Transcript transcript) {
+  Simulation(
+      World world, List<Step> schedule, @Nullable Plant plant, Transcript transcript, Tally tally) {
+    this.tally = tally;
     this.world = world;
     this.schedule = schedule;
     this.transcript = transcript;
     this.planted = new Planted(plant);
-    this.log = new SimLog(this::freed, this::appended);
+    this.log = new SimLog(this::appended);
     this.actions = new Actions(this);
     this.copies = new SimCopies(world.config().maxCopiesInFlight());
+    this.tier =
+        world.tier() == null
+            ? null
+            : new SimTier(
+                world, world.tier(), arena, clock, log.model(), planted, tally, this::say);
+    tally.add(Tally.Count.SEEDS);
+    tally.add(Tally.Count.SEEDS_WITH_SSD, tier == null ? 0 : 1);
   }
 
   /**
@@ -104,6 +122,7 @@ final class Simulation implements AutoCloseable {
 
   private void runNext() {
     Step step = schedule.get(next++);
+    tally.add(Tally.Count.STEPS);
     stepIndex = step.index();
     Draws outer = draws;
     draws = new Draws(step.draw());
@@ -130,6 +149,7 @@ final class Simulation implements AutoCloseable {
     draws = outer;
     if (live().ended()) {
       say(() -> "the epoch has ended in order");
+      tally.add(Tally.Count.STOPS);
       crash();
     }
   }
@@ -153,18 +173,23 @@ final class Simulation implements AutoCloseable {
   private void begin() {
     damage = 0;
     stopping = false;
-    liveGranules.clear();
     HostState recovered = log.recovered();
+    Set<Long> onSsd = tier == null ? Set.of() : log.model().onSsd();
+    tally.add(Tally.Count.EPOCHS);
+    MemorySegment pool =
+        arena.allocate(world.config().poolBytes(), ExtentAllocator.DIRECT_GRANULE_BYTES);
+    SimMemory fresh = new SimMemory(pool);
     ExtentAllocator books =
-        planted.extents(world.config().poolBytes(), recovered.nextExtentGeneration());
-    MemorySegment memory = arena.allocate(world.config().poolBytes(), 512);
-    memory.fill(POISON);
+        planted.extents(
+            fresh,
+            tier == null ? ExtentAllocator.GRANULE_BYTES : ExtentAllocator.DIRECT_GRANULE_BYTES,
+            recovered.nextExtentGeneration());
     state = recovered;
     extents = books;
-    pool = memory;
+    memory = fresh;
     copies = planted.copies(world.config().maxCopiesInFlight());
     CommandSource source = this::poll;
-    ManagerLoop fresh =
+    ManagerLoop running =
         new ManagerLoop(
             world.config(),
             "sim",
@@ -174,12 +199,13 @@ final class Simulation implements AutoCloseable {
             source,
             world.config().eviction().create(),
             books,
-            memory,
+            pool,
             copies,
-            SessionListener.NONE);
-    loop = fresh;
-    for (int i = 0; !fresh.serving(); i++) {
-      work(fresh);
+            SessionListener.NONE,
+            tier == null ? null : tier.open(recovered, fresh));
+    loop = running;
+    for (int i = 0; !running.serving(); i++) {
+      work(running);
       Violation.require(i < MAX_CYCLES, Rule.RESTS, () -> "the epoch never begins");
     }
     planted.serving();
@@ -189,16 +215,31 @@ final class Simulation implements AutoCloseable {
         counts.nothingOpen() && counts.sealedBlocks() == 0 && books.usedExtents() == 0,
         Rule.DRAINS,
         () -> "a new epoch begins with something open: " + counts);
+    Violation.require(
+        log.model().storedIds().equals(onSsd),
+        Rule.RESTART,
+        () ->
+            "blocks %s are found after the restart, %s were on SSD"
+                .formatted(log.model().storedIds(), onSsd));
   }
 
   /** The process is gone and another one starts on its journal. */
   void crash() {
     log.noCrash();
     say(() -> "the process ends at fact " + log.facts());
+    if (tier != null) {
+      tier.die(draws);
+    }
+    contents.processDied(++sequence);
+    if (tier == null) {
+      contents.dropAll(null, sequence);
+    }
     mapped.forEach(SimPages::abandon);
     mapped.clear();
     channel.clear();
     calls.clear();
+    pending.clear();
+    due.clear();
     planted.epochEnds();
     for (Deployment deployment : world.deployments()) {
       deployment.sessions.forEach(
@@ -248,6 +289,9 @@ final class Simulation implements AutoCloseable {
               "the live state at %d is not the fold at %d"
                   .formatted(now.position(), log.folded().position()));
     }
+    if (tier != null && !on.ended()) {
+      tier.cycled();
+    }
     return work;
   }
 
@@ -255,6 +299,13 @@ final class Simulation implements AutoCloseable {
   void rest() {
     for (int i = 0; cycle() > 0; i++) {
       Violation.require(i < MAX_CYCLES, Rule.RESTS, () -> "the loop never rests");
+    }
+    pending.removeIf(Call::answered);
+    for (Call call : pending) {
+      Violation.require(
+          clock.monotonicMicros() <= call.dueMicros,
+          Rule.PROMPT,
+          () -> call.what() + " is pending behind its deadline");
     }
   }
 
@@ -269,6 +320,7 @@ final class Simulation implements AutoCloseable {
   /** Puts a request in the channel. */
   void send(int lane, Command command, Call call) {
     say(() -> "  " + call.what());
+    tally.add(Tally.Count.REQUESTS);
     channel.add(new Sent(lane, command, call));
     calls.add(call);
   }
@@ -320,6 +372,26 @@ final class Simulation implements AutoCloseable {
     call.changes = log.changes() - before;
   }
 
+  /**
+   * A query was told that it is pending; whether the ticket was opened for it and is not that of an
+   * earlier one.
+   */
+  boolean awaits(long ticketId, Call call) {
+    tally.add(Tally.Count.WAITS);
+    boolean opened = !due.containsKey(ticketId);
+    if (opened) {
+      due.put(ticketId, clock.monotonicMicros() + call.waitMicros);
+    }
+    call.dueMicros = due.getOrDefault(ticketId, 0L);
+    pending.add(call);
+    return opened;
+  }
+
+  /** Whether the duty cycle goes on in which the loop took a request. */
+  boolean inCycleOf(Call call) {
+    return call.cycle == cycles;
+  }
+
   boolean sessionGood(SimSession session) {
     return !session.ending && !stopping && session.epoch == log.model().epoch();
   }
@@ -350,6 +422,7 @@ final class Simulation implements AutoCloseable {
     call.answers++;
     call.last = reply;
     if (reply instanceof Reply.Refused refused) {
+      tally.add(Tally.Count.REFUSALS);
       refused(call, refused);
     } else if (call.mustFail && !isHarmless(reply)) {
       throw new Violation(
@@ -392,54 +465,61 @@ final class Simulation implements AutoCloseable {
         () -> call.what() + " must be possible -> " + Transcript.text(refused));
   }
 
-  // ---- memory
+  // ---- facts
   // ------------------------------------------------------------------------------------------------------
 
   private void appended(Fact fact) {
+    tally.add(Tally.Count.FACTS);
     HostState now = state;
     ExtentAllocator books = extents;
     if (now != null && books != null) {
       planted.appended(fact, log.model(), now, books);
     }
-    if (fact.event() instanceof io.orbitkv.state.HostEvent.SlicesReserved reserved) {
-      for (int i = 0; i < reserved.extentOffsets().size(); i++) {
-        int from = (int) (reserved.extentOffsets().get(i) / ExtentAllocator.GRANULE_BYTES);
-        liveGranules.set(from, from + reserved.extentBytes() / ExtentAllocator.GRANULE_BYTES);
-      }
+    if (tier != null) {
+      tier.appended(fact);
     }
-  }
-
-  /** Whoever reads it from now on reads poison. */
-  private void freed(long offset, int bytes, long generation) {
-    int from = (int) (offset / ExtentAllocator.GRANULE_BYTES);
-    liveGranules.clear(from, from + bytes / ExtentAllocator.GRANULE_BYTES);
-    MemorySegment memory = pool;
-    if (memory != null) {
-      memory.asSlice(offset, bytes).fill(POISON);
-    }
-  }
-
-  private void touches(long extentOffset, int extentBytes) {
-    int from = (int) (extentOffset / ExtentAllocator.GRANULE_BYTES);
-    Violation.require(
-        liveGranules.get(from),
-        Rule.FREED_MEMORY,
-        () ->
-            "a copy of %d bytes touches offset %d, which is free"
-                .formatted(extentBytes, extentOffset));
   }
 
   /** Flips a bit of an extent in use, if there is one. */
-  void flipBit(Draws at) {
-    int granule = liveGranules.nextSetBit(at.below(Math.max(1, liveGranules.length())));
-    MemorySegment memory = pool;
-    if (granule >= 0 && memory != null) {
-      long offset = (long) granule * ExtentAllocator.GRANULE_BYTES + at.below(160);
-      byte old = memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, offset);
-      memory.set(
-          java.lang.foreign.ValueLayout.JAVA_BYTE, offset, (byte) (old ^ (1 << at.below(8))));
+  void flipBit(Draws with) {
+    if (memory != null && memory.flipBit(with)) {
       damage++;
-      say(() -> "  a bit flips at " + offset);
+      tally.add(Tally.Count.POOL_FLIPS);
+      say(() -> "  a bit of the pool flips");
+    }
+  }
+
+  // ---- the disk
+  // ----------------------------------------------------------------------------------------------------
+
+  /** The disk's thread has its turn. */
+  void disk(Draws with) {
+    if (tier != null) {
+      tier.turn(with);
+    }
+  }
+
+  /** Whether the disk has something to do that anybody waits for. */
+  boolean diskBusy() {
+    return tier != null && tier.busy() && !live().ended();
+  }
+
+  /** Whether the loop must have noticed that the disk hangs. */
+  boolean diskSurelyHangs() {
+    return tier != null && tier.surelyHangs();
+  }
+
+  /** The disk works and has room from here on. */
+  void healDisk() {
+    if (tier != null) {
+      tier.heal();
+    }
+  }
+
+  /** Flips bits on the disk, if the world is so. */
+  void flipOnDisk(Draws with) {
+    if (tier != null) {
+      tier.flipBits(with);
     }
   }
 
@@ -455,7 +535,10 @@ final class Simulation implements AutoCloseable {
             new SimPages.Watcher() {
               @Override
               public void touches(long extentOffset, int extentBytes) {
-                Simulation.this.touches(extentOffset, extentBytes);
+                SimMemory of = memory;
+                if (of != null) {
+                  of.touches(extentOffset, extentBytes);
+                }
               }
 
               @Override
@@ -477,6 +560,7 @@ final class Simulation implements AutoCloseable {
     if (of.waiting() == 0) {
       return;
     }
+    tally.add(Tally.Count.COPIES);
     copiesToPause = pauseAfter;
     pauseSteps = steps;
     say(() -> "  a copy runs");
@@ -532,7 +616,9 @@ final class Simulation implements AutoCloseable {
       throw new Violation(Rule.INVARIANT, String.valueOf(broken.getMessage()), broken);
     }
     Violation.require(
-        now.extentBytes() == books.usedBytes() && now.extents() == books.usedExtents(),
+        tier == null
+            ? now.extentBytes() == books.usedBytes() && now.extents() == books.usedExtents()
+            : now.extentBytes() <= books.usedBytes(),
         Rule.INVARIANT,
         () ->
             "the state has %d bytes in %d extents, the pool %d in %d"
@@ -555,9 +641,7 @@ final class Simulation implements AutoCloseable {
     }
     for (Call call : calls) {
       Violation.require(
-          call.answered() || (call.last != null && call.answers == 1),
-          Rule.ANSWERED_ONCE,
-          () -> call.what() + " was never answered");
+          call.answered(), Rule.ANSWERED_ONCE, () -> call.what() + " was never answered");
     }
     log.checkFromScratch();
   }

@@ -25,6 +25,7 @@ record Step(int index, Kind kind, long draw) {
     CLEANUP(1),
     EVICT(4),
     COPY(22),
+    DISK(26),
     TIME(6),
     ROOM(1),
     CRASH(1),

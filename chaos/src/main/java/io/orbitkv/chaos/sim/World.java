@@ -2,8 +2,11 @@ package io.orbitkv.chaos.sim;
 
 import io.orbitkv.core.HostConfig;
 import io.orbitkv.core.eviction.Eviction;
+import io.orbitkv.core.ssd.SsdSettings;
+import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a seed is about: models, engines, bounds so small that everything collides, and which faults
@@ -19,7 +22,49 @@ record World(
     List<Deployment> deployments,
     boolean copyFaults,
     boolean damage,
-    boolean crashes) {
+    boolean crashes,
+    @Nullable Tier tier) {
+
+  /**
+   * An SSD tier.
+   *
+   * @param extents of 4 KiB that each file has room for
+   * @param faulty whether operations fail, are short or leave torn sectors
+   * @param damage whether bits flip on the disk and sectors are lost without a word
+   * @param hangs whether nothing ends for some time
+   * @param fills whether it has no room for some time
+   */
+  record Tier(
+      SsdSettings settings,
+      int files,
+      int extents,
+      boolean faulty,
+      boolean damage,
+      boolean hangs,
+      boolean fills) {
+    static Tier draw(Draws draws) {
+      return new Tier(
+          new SsdSettings(
+              draws.oneIn(4) ? SsdAdmission.REUSE : SsdAdmission.ALL,
+              4096L * draws.between(1, 40),
+              4096L * draws.between(1, 40),
+              draws.between(60, 400),
+              draws.between(100, 800)),
+          draws.between(1, 2),
+          draws.oneIn(4) ? 100 : draws.between(2, 16),
+          draws.oneIn(3),
+          draws.oneIn(4),
+          draws.oneIn(3),
+          draws.oneIn(5));
+    }
+  }
+
+  /** How long a query may be pending that asks for so long, 0 for no wish. */
+  long waitMillis(long askedMillis) {
+    return askedMillis == 0
+        ? config.ticketMillis()
+        : Math.min(askedMillis, config.maxTicketMillis());
+  }
 
   /**
    * The world of a seed.
@@ -43,9 +88,14 @@ record World(
       }
     }
     int granules = draws.oneIn(4) ? 200 : draws.between(10, 90);
-    long budget = 512L * draws.between(6, 60);
+    Tier tier = draws.oneIn(4) ? null : Tier.draw(draws);
+    int granuleBytes = tier == null ? 512 : 4096;
+    if (tier != null) {
+      granules = draws.oneIn(3) ? draws.between(10, 60) : draws.between(3, 10);
+    }
+    long budget = (long) granuleBytes * draws.between(6, 60);
     HostConfig config =
-        HostConfig.forPool(512L * granules)
+        HostConfig.forPool((long) granuleBytes * granules)
             .verify(verify)
             .eviction(draws.oneIn(5) ? Eviction.TINYLFU : Eviction.LRU)
             .globalBudgetBytes(budget * 2)
@@ -72,6 +122,7 @@ record World(
         List.copyOf(deployments),
         draws.oneIn(3),
         draws.oneIn(4),
-        !draws.oneIn(4));
+        !draws.oneIn(4),
+        tier);
   }
 }

@@ -17,13 +17,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * One minute of the simulator, and the proof that it finds bugs: each planted one is found. {@code
- * -Dorbitkv.sim.seconds=600} runs longer, {@code -Dorbitkv.test.seed=S} begins elsewhere.
+ * One minute of the simulator, and the proof that it finds bugs: each planted one is found, and the
+ * same seed holds without it. {@code -Dorbitkv.sim.seconds=600} runs longer, {@code
+ * -Dorbitkv.test.seed=S} begins elsewhere.
  */
 class SimulationTest {
   private static final int STEPS = 300;
   private static final long FIRST_SEED = 3_372_186_600L;
-  private static final int SEEDS_TO_FIND = 1_500;
+  private static final int SEEDS_TO_FIND = 500;
 
   @Test
   void shouldHoldEveryRule() {
@@ -31,8 +32,9 @@ class SimulationTest {
     long begun = System.nanoTime();
     long until = begun + Long.getLong("orbitkv.sim.seconds", 60) * 1_000_000_000L;
     long seed = first;
+    Tally tally = new Tally();
     for (; System.nanoTime() < until; seed++) {
-      Schedules.Failure failure = Schedules.run(seed, STEPS, null);
+      Schedules.Failure failure = Schedules.run(seed, STEPS, null, tally);
       if (failure != null) {
         throw new AssertionError(
             SimCommand.replay(failure) + " breaks " + failure.rule() + ": " + failure.message(),
@@ -42,7 +44,19 @@ class SimulationTest {
     System.out.printf(
         "simulator: %d seeds of %d steps from %d on, every rule held; repeat with ./orbitkv sim --seed %d --seeds %d%n",
         seed - first, STEPS, first, first, seed - first);
+    System.out.print(tally.text());
     assertTrue(seed > first);
+  }
+
+  @Test
+  void shouldMeetEveryFaultInFewSeeds() {
+    Tally tally = new Tally();
+    for (long seed = 1; seed <= 250; seed++) {
+      assertNull(Schedules.run(seed, STEPS, null, tally));
+    }
+    for (Tally.Count count : Tally.Count.values()) {
+      assertTrue(tally.of(count) > 0, count + " never happens:\n" + tally.text());
+    }
   }
 
   private static Schedules.Failure find(Plant plant) {
@@ -114,6 +128,36 @@ class SimulationTest {
     assertEquals(0, run(out, "sim", "--seed", "5", "--seeds", "3", "--steps", "60"));
     assertTrue(
         out.toString().contains("every rule held: seeds 5 to 7, 60 steps each"), out::toString);
+  }
+
+  @Test
+  void shouldRunForAWhileFromTheCommandLine() {
+    StringWriter out = new StringWriter();
+    assertEquals(0, run(out, "sim", "--seed", "5", "--minutes", "0.01", "--steps", "60"));
+    assertTrue(out.toString().contains("every rule held: seeds 5 to "), out::toString);
+    assertTrue(out.toString().contains(" blocks written, "), out::toString);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"VISIBLE_BEFORE_SEALED", "SSD_WRITE_NOT_HELD", "SSD_FREED_BEFORE_FACT"})
+  void shouldPrintASmallScheduleThatFailsInTheSameWay(Plant plant) {
+    StringWriter out = new StringWriter();
+    assertEquals(1, run(out, "sim", "--seed", "1", "--seeds", "500", "--plant", plant.name()));
+    List<String> lines = out.toString().lines().toList();
+    String command = lines.stream().filter(line -> line.contains("--only")).findAny().orElseThrow();
+    String broken = lines.getLast().strip();
+    StringWriter again = new StringWriter();
+    assertEquals(1, run(again, command.strip().substring("orbitkv ".length()).split(" ")));
+    assertTrue(
+        again.toString().contains("  what     " + broken + System.lineSeparator()),
+        again::toString);
+    assertTrue(again.toString().contains("  seed     "), again::toString);
+    assertTrue(again.toString().contains("  commit   "), again::toString);
+    List<String> sound = new ArrayList<>(List.of(command.strip().split(" ")));
+    sound.remove("orbitkv");
+    sound.remove("--plant");
+    sound.remove(plant.name());
+    assertEquals(0, run(new StringWriter(), sound.toArray(String[]::new)), "without the bug");
   }
 
   @Test

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * segments would write in longer strides and pay for it by copying live blocks out of half-dead
  * segments; see {@code docs/decisions}. Owned by the manager loop; not thread-safe.
  */
-public final class SsdExtents {
+public class SsdExtents {
   /** Offsets and lengths are multiples of this. */
   public static final int ALIGNMENT_BYTES = ExtentAllocator.DIRECT_GRANULE_BYTES;
 
