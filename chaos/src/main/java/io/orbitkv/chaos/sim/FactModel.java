@@ -286,6 +286,8 @@ final class FactModel {
                     }
                   });
       case HostEvent.LoadFailed e -> e.blocks().forEach(id -> loadFailed(id, e.reason()));
+      case HostEvent.PoolFact e ->
+          throw new Violation(Rule.INVARIANT, "a pool that no world here keeps has a fact: " + e);
     }
   }
 
