@@ -212,26 +212,24 @@ final class SimDisk {
 
     private int fail(Operation operation, Draws draws) {
       failures++;
-      switch (draws.below(operation.read() ? 3 : 4)) {
+      return switch (draws.below(operation.read() ? 3 : 4)) {
         case 0 -> {
           int moved = SECTOR_BYTES * draws.below(operation.bytes() / SECTOR_BYTES);
           move(operation, 0, moved);
           tally.add(Tally.Count.SHORT);
-          return moved;
+          yield moved;
         }
         case 1 -> {
           tally.add(Tally.Count.FAILED);
-          return -EIO;
+          yield -EIO;
         }
         case 2 -> {
           moveSome(operation, draws);
           tally.add(Tally.Count.TORN);
-          return -EIO;
+          yield -EIO;
         }
-        default -> {
-          return noRoom();
-        }
-      }
+        default -> noRoom();
+      };
     }
 
     private int noRoom() {

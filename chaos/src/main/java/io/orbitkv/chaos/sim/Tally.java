@@ -1,7 +1,9 @@
 package io.orbitkv.chaos.sim;
 
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /** How often things happened, in one run or in many. */
@@ -62,19 +64,19 @@ public final class Tally {
     }
   }
 
-  private final long[] counts = new long[Count.values().length];
+  private final Map<Count, Long> counts = new EnumMap<>(Count.class);
 
   void add(Count what) {
     add(what, 1);
   }
 
   void add(Count what, long times) {
-    counts[what.ordinal()] += times;
+    counts.merge(what, times, Long::sum);
   }
 
   /** How often it happened. */
   public long of(Count what) {
-    return counts[what.ordinal()];
+    return counts.getOrDefault(what, 0L);
   }
 
   /** Some lines for people. */
