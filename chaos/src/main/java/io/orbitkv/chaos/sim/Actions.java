@@ -568,7 +568,6 @@ final class Actions {
     if (!simulation.world.crashes()) {
       return;
     }
-    simulation.tally.add(Tally.Count.KILLS);
     if (draws.oneIn(3)) {
       simulation.crash();
     }

@@ -150,7 +150,7 @@ final class Simulation implements AutoCloseable {
     if (live().ended()) {
       say(() -> "the epoch has ended in order");
       tally.add(Tally.Count.STOPS);
-      crash();
+      succeed();
     }
   }
 
@@ -164,6 +164,7 @@ final class Simulation implements AutoCloseable {
         return;
       } catch (Crash crash) {
         say(() -> "killed as it started");
+        tally.add(Tally.Count.KILLS);
         log.noCrash();
         Violation.require(attempt < 3, Rule.RESTS, () -> "the process never starts");
       }
@@ -223,8 +224,14 @@ final class Simulation implements AutoCloseable {
                 .formatted(log.model().storedIds(), onSsd));
   }
 
-  /** The process is gone and another one starts on its journal. */
+  /** The process is killed and another one starts on its journal. */
   void crash() {
+    tally.add(Tally.Count.KILLS);
+    succeed();
+  }
+
+  /** The process is gone and another one starts on its journal. */
+  private void succeed() {
     log.noCrash();
     say(() -> "the process ends at fact " + log.facts());
     if (tier != null) {
@@ -408,7 +415,8 @@ final class Simulation implements AutoCloseable {
   /** Nothing runs any more, so a daemon that was asked to stop has; the next one starts. */
   void awaitEnd() {
     Violation.require(live().ended(), Rule.DRAINS, () -> "a drained daemon does not stop");
-    crash();
+    tally.add(Tally.Count.STOPS);
+    succeed();
   }
 
   /** The loop answers. */
