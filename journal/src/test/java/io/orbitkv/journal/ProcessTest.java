@@ -100,7 +100,9 @@ class ProcessTest {
       if (!process.isAlive()) {
         throw new AssertionError(
             where
-                + ": "
+                + ": exit "
+                + process.exitValue()
+                + " "
                 + new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
       }
       assertTrue(System.nanoTime() < deadline, where);

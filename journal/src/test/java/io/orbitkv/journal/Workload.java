@@ -78,10 +78,9 @@ final class Workload {
         .forEach(
             open ->
                 ahead.add(new HostEvent.SessionClosed(open.id(), HostEvent.SessionEnd.RESTART)));
-    if (state.liveBlocks() > 0) {
-      ahead.add(
-          new HostEvent.BlocksEvicted(
-              state.liveBlockIds(), HostEvent.EvictionCause.RESTART, 0, ""));
+    LongRanges sealed = sealedBlocks();
+    if (!sealed.isEmpty()) {
+      ahead.add(new HostEvent.BlocksEvicted(sealed, HostEvent.EvictionCause.RESTART, 0, ""));
     }
     if (state.namespaces().isEmpty()) {
       ahead.add(new HostEvent.NamespaceBound(state.nextNamespaceId(), "model", format(), 1));
@@ -95,6 +94,20 @@ final class Workload {
     ahead.add(
         new HostEvent.SessionOpened(
             sessionId, instanceId, 0, HostEvent.SessionRole.LOAD, 4711, 1000, 0));
+  }
+
+  /** Those of a publish that is cut off go with it. */
+  private LongRanges sealedBlocks() {
+    LongRanges.Builder sealed = new LongRanges.Builder();
+    state
+        .liveBlockIds()
+        .forEach(
+            id -> {
+              if (state.publishes().stream().noneMatch(open -> open.blocks().contains(id))) {
+                sealed.add(id);
+              }
+            });
+    return sealed.build();
   }
 
   private static StateFormat format() {
