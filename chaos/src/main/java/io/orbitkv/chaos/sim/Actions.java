@@ -357,7 +357,8 @@ final class Actions {
                       as == QueryMode.DISCOVER
                           ? facts.stored(question.name(g, token))
                           : facts.found(question.name(g, token)));
-          boolean diskless = facts.diskHangs() || simulation.diskSurelyHangs();
+          // Known as of now: a completion of this very cycle may have been the disk's recovery.
+          boolean diskless = facts.diskHangs();
           question.possible =
               model.longestBoundary(
                   start,

@@ -144,7 +144,7 @@ final class SimTier {
   }
 
   /** Whether the disk has ended nothing for so long that the loop must know. */
-  boolean surelyHangs() {
+  private boolean surelyHangs() {
     return silentTerms >= TERMS_TO_KNOW;
   }
 

@@ -512,11 +512,6 @@ final class Simulation implements AutoCloseable {
     return tier != null && tier.busy() && !live().ended();
   }
 
-  /** Whether the loop must have noticed that the disk hangs. */
-  boolean diskSurelyHangs() {
-    return tier != null && tier.surelyHangs();
-  }
-
   /** The disk works and has room from here on. */
   void healDisk() {
     if (tier != null) {

@@ -78,7 +78,11 @@ public final class StatusCommand implements Callable<Integer> {
         "%,d sealed in memory, %,d being published%s"
             .formatted(
                 blocks.path("sealed").asLong(),
-                blocks.path("live").asLong() - blocks.path("sealed").asLong(),
+                Math.max(
+                    0,
+                    blocks.path("live").asLong()
+                        - blocks.path("sealed").asLong()
+                        - kept.path("waitingBlocks").asLong()),
                 ssd.isObject()
                     ? ", %,d on SSD only".formatted(blocks.path("ssdOnly").asLong())
                     : ""));
