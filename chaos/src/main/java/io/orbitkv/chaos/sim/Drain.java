@@ -38,8 +38,9 @@ final class Drain {
       simulation.clock.advanceMicros(5_000_000);
       simulation.rest();
     }
+    finishCopies(); // the time that passed last may have begun a write anew
     actions.evict(new Command.EvictSelector.All());
-    simulation.rest();
+    finishCopies();
     actions.status(this::check);
     simulation.rest();
   }
