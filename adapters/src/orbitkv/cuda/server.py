@@ -58,7 +58,11 @@ class BoardServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Launches nothing more, waits for what is launched, and gives the board up: no page is touched afterwards."""
+        """Launches nothing more, waits for what is launched, and gives the board up: no page is touched afterwards.
+
+        A kernel cannot be taken back, so one that never ends keeps this waiting, on the link's thread: the session's pages are
+        then never quiet, and whoever waits for them has a deadline of its own.
+        """
         if self._stop_fd < 0:
             return
         self._stopping = True

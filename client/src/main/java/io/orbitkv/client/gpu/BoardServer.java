@@ -14,7 +14,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The thread that does what the Manager posts on a session's board: it launches the kernel, loads
@@ -26,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * beyond the pages would cost the engine its context.
  */
 public final class BoardServer implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(BoardServer.class.getName());
   private static final long SPIN_NANOS = 50_000;
   private static final boolean MANY_PROCESSORS = Runtime.getRuntime().availableProcessors() >= 8;
   private static final long REST_NANOS = 5_000;
@@ -58,7 +58,6 @@ public final class BoardServer implements AutoCloseable {
   private final List<Slot> slots = new ArrayList<>();
   private final Thread thread;
   private volatile boolean stopping;
-  private volatile @Nullable String failure;
   private boolean closed;
 
   private BoardServer(
@@ -88,22 +87,22 @@ public final class BoardServer implements AutoCloseable {
   static BoardServer start(StagedPages pages, Mapping mapping, EventFd toEngine, EventFd toManager)
       throws CudaException {
     pages.device().pin(mapping.segment());
-    BoardServer server =
-        new BoardServer(
-            pages,
-            mapping,
-            pages.device().deviceAddress(mapping.segment()),
-            toEngine,
-            toManager,
-            pages.device().stream(),
-            pages.device().stream());
-    server.thread.start();
-    return server;
-  }
-
-  /** Why it serves no more, null if it does. */
-  public @Nullable String failure() {
-    return failure;
+    try {
+      BoardServer server =
+          new BoardServer(
+              pages,
+              mapping,
+              pages.device().deviceAddress(mapping.segment()),
+              toEngine,
+              toManager,
+              pages.device().stream(),
+              pages.device().stream());
+      server.thread.start();
+      return server;
+    } catch (CudaException failed) {
+      pages.device().unpin(mapping.segment()); // it is not ours, the caller unmaps it
+      throw failed;
+    }
   }
 
   private void run() {
@@ -123,8 +122,11 @@ public final class BoardServer implements AutoCloseable {
       }
       loads.await();
       saves.await();
-    } catch (CudaException | NativeException broken) {
-      failure = String.valueOf(broken.getMessage());
+    } catch (CudaException | NativeException | RuntimeException broken) {
+      LOG.log(
+          System.Logger.Level.ERROR,
+          "staged pages are served no more; the Manager will end the session for it",
+          broken);
     }
   }
 
@@ -262,7 +264,12 @@ public final class BoardServer implements AutoCloseable {
     try {
       toEngine.signal();
       thread.join(JOIN_MILLIS);
-      if (!thread.isAlive()) {
+      if (thread.isAlive()) {
+        LOG.log(
+            System.Logger.Level.ERROR,
+            "a kernel did not end within {0} ms: the board stays mapped",
+            JOIN_MILLIS);
+      } else {
         for (Slot slot : slots) {
           slot.done.close();
         }
@@ -274,7 +281,7 @@ public final class BoardServer implements AutoCloseable {
         toManager.close();
       }
     } catch (CudaException | NativeException broken) {
-      failure = String.valueOf(broken.getMessage());
+      LOG.log(System.Logger.Level.ERROR, "a board was not given back whole", broken);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }

@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PoolFileOpener {
   private static final String UNFINISHED = ".unfinished";
+  private static final String NO_SPACE_REMEDY =
+      "lower --pool-size, mount it with more (mount -o remount,size=...), or reserve more huge"
+          + " pages";
   private static final Set<PosixFilePermission> OWN =
       EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
 
@@ -82,9 +85,18 @@ public final class PoolFileOpener {
         file.close();
         return new PoolOpening.Refused(refusal.get());
       }
-      return new PoolOpening.Opened(finish(file, space, there));
+      long unit = Math.max(Memfd.HUGE_PAGE_BYTES, space.isHugeTlb() ? space.blockBytes() : 0);
+      long offset = poolOffset(unit);
+      long fileBytes = (offset + poolBytes + unit - 1) / unit * unit;
+      long missingBytes = fileBytes - file.allocatedBytes();
+      // Asked anew: what a start left unfinished was given back meanwhile.
+      long freeBytes = FileSystemSpace.ofPath(folder.toString()).freeBytes();
+      if (missingBytes > freeBytes) {
+        return new PoolOpening.Refused(takeBack(file, tooLarge(missingBytes, freeBytes)));
+      }
+      return new PoolOpening.Opened(finish(file, offset, fileBytes, there));
     } catch (NativeException failed) {
-      return new PoolOpening.Refused(takeBack(file, refusal(failed, folder)));
+      return new PoolOpening.Refused(takeBack(file, refusal(failed)));
     } catch (IOException failed) {
       return new PoolOpening.Refused(
           takeBack(
@@ -193,12 +205,14 @@ public final class PoolFileOpener {
   // ---- making it usable
   // --------------------------------------------------------------------------------------------
 
-  private PoolFile finish(DiskFile file, FileSystemSpace space, boolean there)
-      throws NativeException, IOException {
-    long unit = Math.max(Memfd.HUGE_PAGE_BYTES, space.isHugeTlb() ? space.blockBytes() : 0);
+  private long poolOffset(long unit) {
     PoolHeader before = found;
-    long offset = freshBecause.isEmpty() && before != null ? before.poolOffset() : unit;
-    long fileBytes = (offset + poolBytes + unit - 1) / unit * unit;
+    return freshBecause.isEmpty() && before != null ? before.poolOffset() : unit;
+  }
+
+  private PoolFile finish(DiskFile file, long offset, long fileBytes, boolean there)
+      throws NativeException, IOException {
+    PoolHeader before = found;
     if (file.bytes() > fileBytes) {
       file.truncate(fileBytes);
     }
@@ -234,27 +248,24 @@ public final class PoolFileOpener {
         "stop the other Manager, or name another file");
   }
 
-  private PoolRefusal refusal(NativeException failed, Path folder) {
+  private PoolRefusal refusal(NativeException failed) {
     String message = path + ": " + failed.getMessage();
     return switch (failed.errno().symbol()) {
       case "ENOSPC", "EDQUOT", "ENOMEM" ->
-          new PoolRefusal(
-              Cause.NO_SPACE,
-              message + free(folder),
-              "lower --pool-size, mount it with more (mount -o remount,size=...), or reserve more"
-                  + " huge pages");
+          new PoolRefusal(Cause.NO_SPACE, message, NO_SPACE_REMEDY);
       default ->
           new PoolRefusal(
               Cause.BAD_PATH, message, "name a regular file, or a folder, that may be written");
     };
   }
 
-  private static String free(Path folder) {
-    try {
-      return ", " + FileSystemSpace.ofPath(folder.toString()).freeBytes() + " bytes are free";
-    } catch (NativeException unknown) {
-      return "";
-    }
+  /** Taking more than there is would take all of it from everybody else until it fails. */
+  private PoolRefusal tooLarge(long missingBytes, long freeBytes) {
+    return new PoolRefusal(
+        Cause.NO_SPACE,
+        "%s needs %d bytes more, and its file system has %d free"
+            .formatted(path, missingBytes, freeBytes),
+        NO_SPACE_REMEDY);
   }
 
   /** Takes back what was made; what cannot be deleted is named in the refusal. */

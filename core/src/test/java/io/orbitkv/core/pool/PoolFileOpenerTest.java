@@ -144,7 +144,8 @@ class PoolFileOpenerTest {
     long tooMuch = FileSystemSpace.ofPath(folder.toString()).totalBytes() + (1L << 30);
     PoolRefusal refusal = refused(folder, tooMuch);
     assertEquals(Cause.NO_SPACE, refusal.cause());
-    assertTrue(refusal.message().contains("bytes are free"), refusal.message());
+    assertTrue(
+        refusal.message().contains("bytes more, and its file system has "), refusal.message());
     assertEquals(List.of(), files());
   }
 }

@@ -16,33 +16,27 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The Manager's side of a board: the shared memory, an eventfd in each direction, and its own copy
  * of every turn it wrote. Made before the registration is decided; the mover's thread posts and
  * polls.
  */
-public final class BoardMemory implements SlotBoard, Signalled, AutoCloseable {
+public final class BoardMemory implements SlotBoard, AutoCloseable {
   private final Memfd memfd;
   private final Mapping mapping;
   private final MemorySegment board;
-  private final EventFd toEngine;
+  private final GuardedSignal toEngine;
   private final EventFd toManager;
-  private final SignalGuard guard;
   private final int loadSlots;
   private final long[] turns;
-  private final AtomicLong signalsBegun = new AtomicLong();
-  private final AtomicLong signalsEnded = new AtomicLong();
-  private volatile boolean heldUp;
   private volatile long sessionId;
 
   private BoardMemory(
       Memfd memfd,
       Mapping mapping,
-      EventFd toEngine,
+      GuardedSignal toEngine,
       EventFd toManager,
-      SignalGuard guard,
       int loadSlots,
       int slots) {
     this.memfd = memfd;
@@ -50,7 +44,6 @@ public final class BoardMemory implements SlotBoard, Signalled, AutoCloseable {
     this.board = mapping.segment();
     this.toEngine = toEngine;
     this.toManager = toManager;
-    this.guard = guard;
     this.loadSlots = loadSlots;
     this.turns = new long[slots];
   }
@@ -64,15 +57,12 @@ public final class BoardMemory implements SlotBoard, Signalled, AutoCloseable {
     long bytes = BoardLayout.bytes(slots);
     Memfd memfd = Memfd.create("orbitkv-board", bytes);
     Mapping mapping = null;
-    EventFd toEngine = null;
+    GuardedSignal toEngine = null;
     try {
       memfd.addSeals(Set.of(Seal.SHRINK, Seal.GROW, Seal.SEAL));
       mapping = Mapping.shared(memfd.descriptor(), 0, bytes, MapOptions.READ_WRITE);
-      toEngine = EventFd.create();
-      BoardMemory made =
-          new BoardMemory(memfd, mapping, toEngine, EventFd.create(), guard, loadSlots, slots);
-      guard.watch(made);
-      return made;
+      toEngine = GuardedSignal.create(guard);
+      return new BoardMemory(memfd, mapping, toEngine, EventFd.create(), loadSlots, slots);
     } catch (NativeException failed) {
       if (toEngine != null) {
         toEngine.close();
@@ -137,7 +127,7 @@ public final class BoardMemory implements SlotBoard, Signalled, AutoCloseable {
   @Override
   public State poll(int slot) {
     long turn = BoardLayout.turn(board, slot);
-    if (heldUp) {
+    if (toEngine.heldUp()) {
       return State.BROKEN;
     }
     if (turn == turns[slot]) {
@@ -156,7 +146,7 @@ public final class BoardMemory implements SlotBoard, Signalled, AutoCloseable {
     long at = BoardLayout.slot(slot);
     int status = board.get(INT, at + BoardLayout.STATUS);
     int detail = board.get(INT, at + BoardLayout.DETAIL);
-    if (heldUp) {
+    if (toEngine.heldUp()) {
       return "the eventfd to the engine was filled";
     }
     if (turns[slot] % 2 != 0) {
@@ -176,45 +166,15 @@ public final class BoardMemory implements SlotBoard, Signalled, AutoCloseable {
   }
 
   private void signalEngine() {
-    if (heldUp) {
-      return;
-    }
-    signalsBegun.getAndIncrement();
     try {
       toEngine.signal();
     } catch (NativeException broken) {
       throw new UncheckedIOException(broken);
-    } finally {
-      signalsEnded.getAndIncrement();
     }
-  }
-
-  // ---- the guard's thread ----------------------------------------------------------------------
-
-  @Override
-  public long signalsEnded() {
-    return signalsEnded.get();
-  }
-
-  @Override
-  public boolean signalling() {
-    long ended = signalsEnded.get();
-    return signalsBegun.get() != ended;
-  }
-
-  @Override
-  public boolean release() throws NativeException {
-    if (!toEngine.isFull()) {
-      return false;
-    }
-    heldUp = true;
-    toEngine.drainNoWait();
-    return true;
   }
 
   @Override
   public void close() {
-    guard.forget(this);
     memfd.close();
     mapping.close();
     toEngine.close();

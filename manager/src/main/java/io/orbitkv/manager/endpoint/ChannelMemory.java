@@ -11,38 +11,30 @@ import io.orbitkv.ffi.Seal;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What one session's channel is made of: the shared memory with its rings and slots, and an eventfd
  * in each direction. Made before the registration is decided, so that want of descriptors refuses
  * it while nothing is promised. Control thread, but for reading the fields.
  */
-final class ChannelMemory implements Signalled, AutoCloseable {
+final class ChannelMemory implements AutoCloseable {
   private final ChannelGeometry geometry;
   private final Memfd memfd;
   private final Mapping mapping;
   private final EventFd doorbell;
-  private final EventFd signal;
-  private final SignalGuard guard;
-
-  private final AtomicLong signalsBegun = new AtomicLong();
-  private final AtomicLong signalsEnded = new AtomicLong();
-  private volatile boolean heldUp;
+  private final GuardedSignal signal;
 
   private ChannelMemory(
       ChannelGeometry geometry,
       Memfd memfd,
       Mapping mapping,
       EventFd doorbell,
-      EventFd signal,
-      SignalGuard guard) {
+      GuardedSignal signal) {
     this.geometry = geometry;
     this.memfd = memfd;
     this.mapping = mapping;
     this.doorbell = doorbell;
     this.signal = signal;
-    this.guard = guard;
   }
 
   /**
@@ -56,10 +48,7 @@ final class ChannelMemory implements Signalled, AutoCloseable {
       memfd.addSeals(Set.of(Seal.SHRINK, Seal.GROW, Seal.SEAL));
       mapping = Mapping.shared(memfd.descriptor(), 0, geometry.bytes(), MapOptions.READ_WRITE);
       doorbell = EventFd.create();
-      ChannelMemory made =
-          new ChannelMemory(geometry, memfd, mapping, doorbell, EventFd.create(), guard);
-      guard.watch(made);
-      return made;
+      return new ChannelMemory(geometry, memfd, mapping, doorbell, GuardedSignal.create(guard));
     } catch (NativeException failed) {
       if (doorbell != null) {
         doorbell.close();
@@ -87,41 +76,12 @@ final class ChannelMemory implements Signalled, AutoCloseable {
 
   /** Wakes the client. Loop thread, and those that copy. */
   void signalClient() throws NativeException {
-    if (heldUp) {
-      return;
-    }
-    signalsBegun.getAndIncrement();
-    try {
-      signal.signal();
-    } finally {
-      signalsEnded.getAndIncrement();
-    }
-  }
-
-  @Override
-  public long signalsEnded() {
-    return signalsEnded.get();
-  }
-
-  @Override
-  public boolean signalling() {
-    long ended = signalsEnded.get();
-    return signalsBegun.get() != ended;
+    signal.signal();
   }
 
   /** Whether the client held up a thread that signalled it. It is not signalled any more. */
   boolean heldUp() {
-    return heldUp;
-  }
-
-  @Override
-  public boolean release() throws NativeException {
-    if (!signal.isFull()) {
-      return false;
-    }
-    heldUp = true;
-    signal.drainNoWait();
-    return true;
+    return signal.heldUp();
   }
 
   /** The three descriptors of REGISTERED, in their order. */
@@ -136,7 +96,6 @@ final class ChannelMemory implements Signalled, AutoCloseable {
 
   @Override
   public void close() {
-    guard.forget(this);
     memfd.close();
     mapping.close();
     doorbell.close();

@@ -26,7 +26,7 @@ final class SignalGuard implements AutoCloseable {
   private static final long NOT_SIGNALLING = -1;
 
   /** Signals that had ended at the last look, or that none was being written. */
-  private final Map<Signalled, Long> watched = new HashMap<>();
+  private final Map<GuardedSignal, Long> watched = new HashMap<>();
 
   private final Thread thread;
   private boolean stopping;
@@ -39,14 +39,14 @@ final class SignalGuard implements AutoCloseable {
     thread.start();
   }
 
-  synchronized void watch(Signalled memory) {
-    watched.put(memory, NOT_SIGNALLING);
+  synchronized void watch(GuardedSignal signal) {
+    watched.put(signal, NOT_SIGNALLING);
     notifyAll();
   }
 
   /** Called before its descriptors are closed. */
-  synchronized void forget(Signalled memory) {
-    watched.remove(memory);
+  synchronized void forget(GuardedSignal signal) {
+    watched.remove(signal);
   }
 
   private void run() {
@@ -64,21 +64,21 @@ final class SignalGuard implements AutoCloseable {
     while (watched.isEmpty() && !stopping) {
       wait();
     }
-    for (Map.Entry<Signalled, Long> entry : watched.entrySet()) {
-      Signalled memory = entry.getKey();
-      long ended = memory.signalsEnded();
-      boolean signalling = memory.signalling();
+    for (Map.Entry<GuardedSignal, Long> entry : watched.entrySet()) {
+      GuardedSignal signal = entry.getKey();
+      long ended = signal.signalsEnded();
+      boolean signalling = signal.signalling();
       if (signalling && entry.getValue() == ended) {
-        release(memory, ended);
+        release(signal, ended);
       }
       entry.setValue(signalling ? ended : NOT_SIGNALLING);
     }
     return !stopping;
   }
 
-  private static void release(Signalled memory, long ended) {
+  private static void release(GuardedSignal signal, long ended) {
     try {
-      for (int i = 0; i < READS && memory.signalsEnded() == ended && memory.release(); i++) {
+      for (int i = 0; i < READS && signal.signalsEnded() == ended && signal.release(); i++) {
         Thread.onSpinWait();
       }
     } catch (NativeException failed) {

@@ -45,6 +45,9 @@ public final class Gpus implements StagedMemory, AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final long CLOSE_SECONDS = 5;
 
+  /** Far more than connections and sessions, of which each has one task here at a time. */
+  private static final int MAX_WAITING = 1 << 16;
+
   /** A GPU with a context of ours. */
   private record Open(CudaDevice device, IpcMemory memory, GpuMover mover, MpsStatus mps) {}
 
@@ -104,7 +107,7 @@ public final class Gpus implements StagedMemory, AutoCloseable {
             1,
             10,
             TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(),
+            new LinkedBlockingQueue<>(MAX_WAITING),
             task -> Thread.ofPlatform().daemon().name("orbitkv-gpu-open").unstarted(task));
   }
 

@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 
 /**
  * The two kernels that scatter a slot to pages and gather pages into a slot, with the checksums of
- * what they move, and two that bring entries from and sums to a board in host memory. Their sources
- * are {@code pages.cu} and {@code board.cu} in {@code src/main/cuda}.
+ * what they move, and two that bring entries from and sums to a board in host memory. Their source
+ * is {@code src/main/cuda/pages.cu}.
  *
  * <pre>
  *   a layer of the table, 40 bytes:   0 u64 address of block 0, segment 0
@@ -35,7 +35,6 @@ public final class PagesKernel {
   private static final int THREADS = 256;
 
   private static final String PAGES = "pages.ptx";
-  private static final String BOARD = "board.ptx";
   private static final int BOARD_THREADS = 256;
   private static final int BOARD_BLOCKS = 32;
   private static final ValueLayout.OfLong LONG =
@@ -65,12 +64,11 @@ public final class PagesKernel {
    */
   public static PagesKernel load(CudaDevice device, int blocks) throws CudaException {
     byte[] pages = resource(PAGES);
-    byte[] board = resource(BOARD);
     return new PagesKernel(
         device.kernel(pages, "orbitkv_scatter"),
         device.kernel(pages, "orbitkv_gather"),
-        device.kernel(board, "orbitkv_take"),
-        device.kernel(board, "orbitkv_give"),
+        device.kernel(pages, "orbitkv_begin"),
+        device.kernel(pages, "orbitkv_end"),
         blocks);
   }
 

@@ -347,8 +347,8 @@ public final class FakeCuda implements CudaDriver {
           switch (kernel.name()) {
             case "orbitkv_scatter" -> () -> move(true, a);
             case "orbitkv_gather" -> () -> move(false, a);
-            case "orbitkv_take" -> () -> take(a);
-            case "orbitkv_give" -> () -> at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
+            case "orbitkv_begin" -> () -> take(a);
+            case "orbitkv_end" -> () -> at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
             default -> throw invalid("cuLaunchKernel");
           });
     }
