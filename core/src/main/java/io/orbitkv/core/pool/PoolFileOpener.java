@@ -1,5 +1,6 @@
 package io.orbitkv.core.pool;
 
+import io.orbitkv.core.file.FirstPage;
 import io.orbitkv.core.pool.PoolRefusal.Cause;
 import io.orbitkv.ffi.DiskFile;
 import io.orbitkv.ffi.Errno;
@@ -156,7 +157,7 @@ public final class PoolFileOpener {
       freshBecause = path + " was empty";
       return Optional.empty();
     }
-    PoolHeader.Page page = new PoolHeader.Page.Foreign();
+    FirstPage<PoolHeader> page = new FirstPage.Foreign<>();
     if (length >= PoolHeader.BYTES) {
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment first = arena.allocate(PoolHeader.BYTES, PoolHeader.BYTES);
@@ -168,17 +169,17 @@ public final class PoolFileOpener {
       }
     }
     return switch (page) {
-      case PoolHeader.Page.Foreign _ ->
+      case FirstPage.Foreign<PoolHeader> _ ->
           Optional.of(
               new PoolRefusal(
                   Cause.NOT_OURS,
                   path + " holds something that is not a pool of OrbitKV",
                   "name another file, or delete this one"));
-      case PoolHeader.Page.Unusable(String why) -> {
+      case FirstPage.Unusable<PoolHeader>(String why) -> {
         freshBecause = path + ": " + why;
         yield Optional.empty();
       }
-      case PoolHeader.Page.Valid(PoolHeader header) -> {
+      case FirstPage.Valid<PoolHeader>(PoolHeader header) -> {
         compare(header, length);
         yield Optional.empty();
       }

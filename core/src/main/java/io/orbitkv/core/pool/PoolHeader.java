@@ -1,10 +1,8 @@
 package io.orbitkv.core.pool;
 
+import io.orbitkv.core.file.FirstPage;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.UUID;
-import java.util.zip.CRC32C;
 
 /**
  * The first page of a file that holds a pool. It says which pool it is and who used it last; what
@@ -24,62 +22,28 @@ import java.util.zip.CRC32C;
  * </pre>
  */
 record PoolHeader(UUID poolId, long poolBytes, long poolOffset, long epoch) {
-  static final int BYTES = 4096;
+  static final int BYTES = FirstPage.BYTES;
 
-  private static final long MAGIC = 0x004C_4F4F_5056_4B4FL;
-  private static final int VERSION = 1;
-  private static final int CHECKED_BYTES = 60;
+  private static final FirstPage.Kind KIND = new FirstPage.Kind(0x004C_4F4F_5056_4B4FL, 1, 60);
 
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  /** What a first page turned out to be. */
-  sealed interface Page {
-    /** A header of this version. */
-    record Valid(PoolHeader header) implements Page {}
-
-    /** A header of ours that is damaged or of another version. */
-    record Unusable(String why) implements Page {}
-
-    /** Something else. */
-    record Foreign() implements Page {}
-  }
-
-  static Page read(MemorySegment page) {
-    if (page.get(LONG, 0) != MAGIC) {
-      return new Page.Foreign();
-    }
-    if (page.get(INT, CHECKED_BYTES) != checksum(page)) {
-      return new Page.Unusable("its header is damaged");
-    }
-    if (page.get(INT, 8) != VERSION) {
-      return new Page.Unusable("its format is version " + page.get(INT, 8) + ", not " + VERSION);
-    }
-    return new Page.Valid(
-        new PoolHeader(
-            new UUID(page.get(LONG, 16), page.get(LONG, 24)),
-            page.get(LONG, 32),
-            page.get(LONG, 40),
-            page.get(LONG, 48)));
+  static FirstPage<PoolHeader> read(MemorySegment page) {
+    return KIND.read(
+        page,
+        valid ->
+            new PoolHeader(
+                new UUID(valid.get(FirstPage.LONG, 16), valid.get(FirstPage.LONG, 24)),
+                valid.get(FirstPage.LONG, 32),
+                valid.get(FirstPage.LONG, 40),
+                valid.get(FirstPage.LONG, 48)));
   }
 
   void write(MemorySegment page) {
-    page.asSlice(8, BYTES - 8).fill((byte) 0);
-    page.set(LONG, 0, MAGIC);
-    page.set(INT, 8, VERSION);
-    page.set(LONG, 16, poolId.getMostSignificantBits());
-    page.set(LONG, 24, poolId.getLeastSignificantBits());
-    page.set(LONG, 32, poolBytes);
-    page.set(LONG, 40, poolOffset);
-    page.set(LONG, 48, epoch);
-    page.set(INT, CHECKED_BYTES, checksum(page));
-  }
-
-  private static int checksum(MemorySegment page) {
-    CRC32C crc = new CRC32C();
-    crc.update(page.asSlice(0, CHECKED_BYTES).toArray(ValueLayout.JAVA_BYTE));
-    return (int) crc.getValue();
+    KIND.begin(page);
+    page.set(FirstPage.LONG, 16, poolId.getMostSignificantBits());
+    page.set(FirstPage.LONG, 24, poolId.getLeastSignificantBits());
+    page.set(FirstPage.LONG, 32, poolBytes);
+    page.set(FirstPage.LONG, 40, poolOffset);
+    page.set(FirstPage.LONG, 48, epoch);
+    KIND.seal(page);
   }
 }

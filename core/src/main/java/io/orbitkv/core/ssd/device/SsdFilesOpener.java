@@ -1,5 +1,6 @@
 package io.orbitkv.core.ssd.device;
 
+import io.orbitkv.core.file.FirstPage;
 import io.orbitkv.core.ssd.device.SsdRefusal.Cause;
 import io.orbitkv.ffi.DirectIo;
 import io.orbitkv.ffi.DiskFile;
@@ -136,20 +137,20 @@ final class SsdFilesOpener {
     if (result < 0) {
       throw new NativeException("pread", Errno.of(-result), path.toString());
     }
-    SsdHeader.Page first =
-        result < SsdHeader.BYTES ? new SsdHeader.Page.Foreign() : SsdHeader.read(page);
+    FirstPage<SsdHeader> first =
+        result < SsdHeader.BYTES ? new FirstPage.Foreign<>() : SsdHeader.read(page);
     return switch (first) {
-      case SsdHeader.Page.Foreign _ ->
+      case FirstPage.Foreign<SsdHeader> _ ->
           Optional.of(
               new SsdRefusal(
                   Cause.NOT_OURS,
                   path + " holds something that is not an SSD tier of OrbitKV",
                   "name another file, or delete this one"));
-      case SsdHeader.Page.Unusable unusable -> {
+      case FirstPage.Unusable<SsdHeader> unusable -> {
         freshBecause(path + ": " + unusable.why());
         yield Optional.empty();
       }
-      case SsdHeader.Page.Valid valid -> {
+      case FirstPage.Valid<SsdHeader> valid -> {
         compare(path, file, length, valid.header());
         yield Optional.empty();
       }

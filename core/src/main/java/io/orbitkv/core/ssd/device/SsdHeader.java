@@ -1,10 +1,8 @@
 package io.orbitkv.core.ssd.device;
 
+import io.orbitkv.core.file.FirstPage;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.UUID;
-import java.util.zip.CRC32C;
 
 /**
  * The first page of a file of the SSD tier. It says to which tier the file belongs and as which
@@ -24,62 +22,28 @@ import java.util.zip.CRC32C;
  * </pre>
  */
 record SsdHeader(UUID tierId, int file, int files, long bytes) {
-  static final int BYTES = SsdDevice.ALIGNMENT_BYTES;
+  static final int BYTES = FirstPage.BYTES;
 
-  private static final long MAGIC = 0x0000_4453_5356_4B4FL;
-  private static final int VERSION = 1;
-  private static final int CHECKED_BYTES = 56;
+  private static final FirstPage.Kind KIND = new FirstPage.Kind(0x0000_4453_5356_4B4FL, 1, 56);
 
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
-  /** What a first page turned out to be. */
-  sealed interface Page {
-    /** A header of this version. */
-    record Valid(SsdHeader header) implements Page {}
-
-    /** A header of ours that is damaged or of another version. */
-    record Unusable(String why) implements Page {}
-
-    /** Something else. */
-    record Foreign() implements Page {}
-  }
-
-  static Page read(MemorySegment page) {
-    if (page.get(LONG, 0) != MAGIC) {
-      return new Page.Foreign();
-    }
-    if (page.get(INT, CHECKED_BYTES) != checksum(page)) {
-      return new Page.Unusable("its header is damaged");
-    }
-    if (page.get(INT, 8) != VERSION) {
-      return new Page.Unusable("its format is version " + page.get(INT, 8) + ", not " + VERSION);
-    }
-    return new Page.Valid(
-        new SsdHeader(
-            new UUID(page.get(LONG, 24), page.get(LONG, 32)),
-            page.get(INT, 12),
-            page.get(INT, 16),
-            page.get(LONG, 40)));
+  static FirstPage<SsdHeader> read(MemorySegment page) {
+    return KIND.read(
+        page,
+        valid ->
+            new SsdHeader(
+                new UUID(valid.get(FirstPage.LONG, 24), valid.get(FirstPage.LONG, 32)),
+                valid.get(FirstPage.INT, 12),
+                valid.get(FirstPage.INT, 16),
+                valid.get(FirstPage.LONG, 40)));
   }
 
   void write(MemorySegment page) {
-    page.fill((byte) 0);
-    page.set(LONG, 0, MAGIC);
-    page.set(INT, 8, VERSION);
-    page.set(INT, 12, file);
-    page.set(INT, 16, files);
-    page.set(LONG, 24, tierId.getMostSignificantBits());
-    page.set(LONG, 32, tierId.getLeastSignificantBits());
-    page.set(LONG, 40, bytes);
-    page.set(INT, CHECKED_BYTES, checksum(page));
-  }
-
-  private static int checksum(MemorySegment page) {
-    CRC32C crc = new CRC32C();
-    crc.update(page.asSlice(0, CHECKED_BYTES).toArray(ValueLayout.JAVA_BYTE));
-    return (int) crc.getValue();
+    KIND.begin(page);
+    page.set(FirstPage.INT, 12, file);
+    page.set(FirstPage.INT, 16, files);
+    page.set(FirstPage.LONG, 24, tierId.getMostSignificantBits());
+    page.set(FirstPage.LONG, 32, tierId.getLeastSignificantBits());
+    page.set(FirstPage.LONG, 40, bytes);
+    KIND.seal(page);
   }
 }
