@@ -45,6 +45,12 @@ final class PartWriter {
         System.setProperty(property, "true");
       }
     }
+    // Chronicle looks for a build folder from the working directory upwards and, finding none, makes
+    // one named "target" among the temporary files, unless it is told where it would be.
+    String buildFolder = "project.build.directory";
+    if (System.getProperty(buildFolder) == null) {
+      System.setProperty(buildFolder, System.getProperty("java.io.tmpdir"));
+    }
   }
 
   private static boolean prepared;
