@@ -1,5 +1,6 @@
 package io.orbitkv.journal;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -44,12 +45,6 @@ final class PartWriter {
       if (System.getProperty(property) == null) {
         System.setProperty(property, "true");
       }
-    }
-    // Chronicle looks for a build folder from the working directory upwards and, finding none, makes
-    // one named "target" among the temporary files, unless it is told where it would be.
-    String buildFolder = "project.build.directory";
-    if (System.getProperty(buildFolder) == null) {
-      System.setProperty(buildFolder, System.getProperty("java.io.tmpdir"));
     }
   }
 
@@ -104,11 +99,25 @@ final class PartWriter {
   static synchronized void prepare() {
     if (!prepared) {
       prepared = true;
-      var _ = OS.pageSize();
+      loadWithoutBuildFolder();
       var _ = PosixAPI.posix();
       Wire wire = WireType.BINARY_LIGHT.apply(Bytes.allocateElasticOnHeap());
       wire.bytes().releaseLast();
       SingleChronicleQueueBuilder.binary(Path.of("")).rollCycle(RollCycles.FAST_DAILY);
+    }
+  }
+
+  /**
+   * Chronicle looks for a build folder from the working directory upwards and, finding none, makes
+   * one among the temporary files, where nothing of ours is to be left.
+   */
+  private static void loadWithoutBuildFolder() {
+    File folder = new File(System.getProperty("java.io.tmpdir"), "target");
+    boolean made = !folder.exists();
+    var _ = OS.pageSize();
+    if (made) {
+      // Fails, as it should, if somebody has put something there meanwhile.
+      var _ = folder.delete();
     }
   }
 
