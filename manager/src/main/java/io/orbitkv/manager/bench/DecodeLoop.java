@@ -3,6 +3,7 @@ package io.orbitkv.manager.bench;
 import io.orbitkv.ffi.cuda.CudaDevice;
 import io.orbitkv.ffi.cuda.CudaEvent;
 import io.orbitkv.ffi.cuda.CudaException;
+import io.orbitkv.ffi.cuda.CudaGraph;
 import io.orbitkv.ffi.cuda.CudaKernel;
 import io.orbitkv.ffi.cuda.CudaStream;
 import io.orbitkv.manager.workload.Samples;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What decoding does to a GPU: steps of 32 kernels that are bound by its memory, one after the
- * other on a stream of this process, each step timed by the GPU itself. Two steps are submitted
+ * other, captured once and launched as a graph as engines do, each step timed by the GPU itself. Two steps are submitted
  * ahead, so that the GPU never waits for this thread.
  */
 final class DecodeLoop implements AutoCloseable {
@@ -26,6 +27,7 @@ final class DecodeLoop implements AutoCloseable {
   private final CudaDevice device;
   private final CudaStream stream;
   private final CudaKernel kernel;
+  private final CudaGraph graph;
   private final CudaEvent[] marks = new CudaEvent[MARKS];
   private final long memory;
   private final int blocks;
@@ -44,6 +46,7 @@ final class DecodeLoop implements AutoCloseable {
     for (int i = 0; i < MARKS; i++) {
       marks[i] = device.event();
     }
+    this.graph = stream.capture(this::step);
     this.thread = Thread.ofPlatform().daemon().name("bench-decode").start(this::run);
   }
 
@@ -58,12 +61,16 @@ final class DecodeLoop implements AutoCloseable {
     }
   }
 
+  private void step() throws CudaException {
+    for (int layer = 0; layer < LAYERS; layer++) {
+      stream.launch(kernel, blocks, 512, memory, LAYER_BYTES / 16, memory + LAYER_BYTES);
+    }
+  }
+
   private void run() {
     try {
       for (long step = 0; !stopping; step++) {
-        for (int layer = 0; layer < LAYERS; layer++) {
-          stream.launch(kernel, blocks, 512, memory, LAYER_BYTES / 16, memory + LAYER_BYTES);
-        }
+        stream.launch(graph);
         stream.record(mark(step));
         if (step > AHEAD) {
           CudaEvent last = mark(step - AHEAD);
@@ -115,6 +122,7 @@ final class DecodeLoop implements AutoCloseable {
     for (CudaEvent mark : marks) {
       mark.close();
     }
+    graph.close();
     stream.close();
     device.free(memory);
   }

@@ -2,6 +2,7 @@ package io.orbitkv.manager.bench;
 
 import io.orbitkv.client.Lease;
 import io.orbitkv.client.gpu.StagingOptions;
+import io.orbitkv.client.wire.IntRun;
 import io.orbitkv.client.wire.KeyRun;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.cuda.Cuda;
@@ -21,15 +22,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes and restores of pages on a GPU, checksums on, by segment size, each way and both at
- * once, beside one bulk pinned copy in the same run; and a restore beside a decode-like loop of the
- * engine's process. The Manager is another process.
+ * once, beside one bulk pinned copy in the same run; and restores beside a decode-like loop of the
+ * engine's process. Two requests are under way each way, as an engine has them that does not wait
+ * for one before the next; a lone request pays for its decision and its seal besides. The Manager
+ * is another process.
  */
 final class GpuBench {
   /** Some ten seconds, after which the compilers of both JVMs have little left to do. */
-  private static final int WARM_UP_ROUNDS = 100;
+  private static final int WARM_UP_ROUNDS = 25;
 
   /** Before each further size. */
-  private static final int MORE_ROUNDS = 15;
+  private static final int MORE_ROUNDS = 5;
+
+  /** Of one thread; two threads each way keep two requests of half a batch under way. */
+  private static final int REQUESTS = 2;
 
   private static final double SHARE = 0.97;
   private static final double SHARE_BOTH = 0.9;
@@ -80,11 +86,11 @@ final class GpuBench {
       }
       StagingOptions staging = plan.staging();
       bench.report.note(
-          ("medians over %d rounds of %d MiB, checksums on; %d + %d slots of %d MiB, kernels of %d"
+          ("medians over %d rounds, two requests of %d MiB under way each way, checksums on; %d + %d slots of %d MiB, kernels of %d"
                   + " blocks; %s, CUDA %s")
               .formatted(
                   plan.rounds(),
-                  plan.batchBytes() >> 20,
+                  plan.batchBytes() >> 21,
                   staging.loadSlots(),
                   staging.saveSlots(),
                   staging.slotBytes() >> 20,
@@ -121,12 +127,13 @@ final class GpuBench {
   /** Once for each size: what comes back is what went, to the byte. */
   private void proveBytes(GpuEngine engine, GpuFloor floor) throws CudaException {
     long bytes = engine.shape().bytes();
-    KeyRun keys = engine.keys(nextBatch++);
+    IntRun all = engine.pages();
+    KeyRun keys = engine.keys(nextBatch++, all);
     floor.fill(engine.memory(), bytes);
-    engine.publish(keys);
+    engine.publish(keys, all);
     floor.wipe(engine.memory(), bytes);
     Lease lease = engine.lease(keys);
-    engine.restore(lease);
+    engine.restore(lease, all);
     engine.release(lease);
     long wrong = floor.mismatch(engine.memory(), bytes);
     if (wrong >= 0) {
@@ -137,35 +144,85 @@ final class GpuBench {
   }
 
   private void round(GpuEngine engine, GpuFloor floor, boolean counts) throws CudaException {
-    long bytes = engine.shape().bytes();
     if (counts) {
       note("bulk load", floor.load());
       note("bulk save", floor.save());
       note("bulk both", floor.both());
     }
-    KeyRun keys = engine.keys(nextBatch++);
-    double save = bytesPerSecond(bytes, () -> engine.publish(keys));
+    IntRun all = engine.pages();
+    KeyRun keys = engine.keys(nextBatch++, all);
+    long bytes = engine.shape().bytes();
+    double lone = bytesPerSecond(bytes, () -> engine.publish(keys, all));
     Lease lease = engine.lease(keys);
-    double load = bytesPerSecond(bytes, () -> engine.restore(lease));
-    KeyRun more = engine.keys(nextBatch++);
-    double both =
-        bytesPerSecond(
-            2 * bytes, () -> together(() -> engine.publish(more), () -> engine.restore(lease)));
+    double loneLoad = bytesPerSecond(bytes, () -> engine.restore(lease, all));
     engine.release(lease);
+    Saver[] savers = {saver(engine, 0), saver(engine, 1)};
+    long moved = savers[0].bytes() + savers[1].bytes();
+    double save = bytesPerSecond(moved, () -> together(savers));
+    Loader[] loaders = {savers[0].loader(), savers[1].loader()};
+    double load = bytesPerSecond(moved, () -> together(loaders));
+    Saver[] more = {saver(engine, 0), saver(engine, 1)};
+    double both =
+        bytesPerSecond(2 * moved, () -> together(more[0], more[1], loaders[0], loaders[1]));
+    for (Loader loader : loaders) {
+      engine.release(loader.lease());
+    }
     if (counts) {
+      note("save alone", lone);
+      note("load alone", loneLoad);
       note("save", save);
       note("load", load);
       note("both", both);
     }
   }
 
-  private static void together(Runnable one, Runnable other) {
+  private Saver saver(GpuEngine engine, int half) {
+    IntRun pages = engine.half(half);
+    List<KeyRun> batches = new ArrayList<>();
+    for (int i = 0; i < REQUESTS; i++) {
+      batches.add(engine.keys(nextBatch++, pages));
+    }
+    return new Saver(engine, pages, batches);
+  }
+
+  /** Publishes half of the pages some times, one request after the other. */
+  private record Saver(GpuEngine engine, IntRun pages, List<KeyRun> batches) implements Runnable {
+    long bytes() {
+      return (long) batches.size() * pages.size() * engine.shape().blockBytes();
+    }
+
+    /** Who restores as much as this published. */
+    Loader loader() {
+      return new Loader(engine, pages, engine.lease(batches.getLast()));
+    }
+
+    @Override
+    public void run() {
+      batches.forEach(keys -> engine.publish(keys, pages));
+    }
+  }
+
+  /** Restores half of the pages as often. */
+  private record Loader(GpuEngine engine, IntRun pages, Lease lease) implements Runnable {
+    @Override
+    public void run() {
+      for (int i = 0; i < REQUESTS; i++) {
+        engine.restore(lease, pages);
+      }
+    }
+  }
+
+  private static void together(Runnable... all) {
     AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
-    Thread beside =
-        Thread.ofPlatform().uncaughtExceptionHandler((_, thrown) -> failed.set(thrown)).start(one);
-    other.run();
+    List<Thread> threads = new ArrayList<>();
+    for (Runnable one : all) {
+      threads.add(
+          Thread.ofPlatform().uncaughtExceptionHandler((_, thrown) -> failed.set(thrown)).start(one));
+    }
     try {
-      beside.join();
+      for (Thread thread : threads) {
+        thread.join();
+      }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
@@ -182,6 +239,12 @@ final class GpuBench {
     report.add(
         Figure.atLeastShare(
             "both at once" + segments, unit, of("both"), of("bulk both"), SHARE_BOTH));
+    report.add(
+        Figure.plain("one restore at a time" + segments, unit, of("load alone"))
+            .besides(of("bulk load")));
+    report.add(
+        Figure.plain("one publish at a time" + segments, unit, of("save alone"))
+            .besides(of("bulk save")));
   }
 
   private void others(GpuFloor floor, int segmentBytes) throws CudaException {
@@ -202,9 +265,10 @@ final class GpuBench {
 
   private void beside(CudaDevice device, GpuEngine engine, int segmentBytes) throws CudaException {
     String segments = ", segments of " + size(segmentBytes);
-    KeyRun keys = engine.keys(nextBatch++);
-    engine.publish(keys);
-    Lease lease = engine.lease(keys);
+    Saver[] savers = {saver(engine, 0), saver(engine, 1)};
+    together(savers);
+    Loader[] loaders = {savers[0].loader(), savers[1].loader()};
+    long moved = savers[0].bytes() + savers[1].bytes();
     List<Double> speeds = new ArrayList<>();
     try (DecodeLoop decode = new DecodeLoop(device)) {
       var _ = decode.during(() -> sleep(300));
@@ -212,8 +276,8 @@ final class GpuBench {
       Samples busy =
           decode.during(
               () -> {
-                for (int round = 0; round < 20; round++) {
-                  speeds.add(bytesPerSecond(engine.shape().bytes(), () -> engine.restore(lease)));
+                for (int round = 0; round < 10; round++) {
+                  speeds.add(bytesPerSecond(moved, () -> together(loaders)));
                 }
               });
       report.add(
@@ -234,7 +298,9 @@ final class GpuBench {
               (double) alone.percentileNanos(99),
               STEP_TIMES));
     } finally {
-      engine.release(lease);
+      for (Loader loader : loaders) {
+        engine.release(loader.lease());
+      }
     }
   }
 

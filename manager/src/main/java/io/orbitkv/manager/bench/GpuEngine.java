@@ -22,6 +22,7 @@ import io.orbitkv.ffi.cuda.CudaDevice;
 import io.orbitkv.ffi.cuda.CudaException;
 import io.orbitkv.manager.cli.Failure;
 import io.orbitkv.manager.workload.BlockPattern;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
@@ -91,18 +92,30 @@ final class GpuEngine implements AutoCloseable {
     return IntRun.owning(order);
   }
 
-  /** The keys of a batch: as many blocks as there are pages. */
-  KeyRun keys(long batch) {
-    byte[] packed = new byte[shape.pages() * BlockPattern.KEY_BYTES];
-    for (int i = 0; i < shape.pages(); i++) {
+  /** Every page, in an order without order. */
+  IntRun pages() {
+    return shuffled;
+  }
+
+  /** One half of the pages, 0 or 1. */
+  IntRun half(int which) {
+    int middle = shape.pages() / 2;
+    int[] all = shuffled.toArray();
+    return IntRun.owning(Arrays.copyOfRange(all, which * middle, (which + 1) * middle));
+  }
+
+  /** The keys of a batch, a block for each of those pages; no two batches share one. */
+  KeyRun keys(long batch, IntRun pages) {
+    byte[] packed = new byte[pages.size() * BlockPattern.KEY_BYTES];
+    for (int i = 0; i < pages.size(); i++) {
       BlockPattern.key(0, batch * shape.pages() + i, packed, i * BlockPattern.KEY_BYTES);
     }
     return KeyRun.of(packed, BlockPattern.KEY_BYTES);
   }
 
-  /** Publishes every page, in an order without order. */
-  void publish(KeyRun keys) {
-    PublishResult result = save.publish(new PublishRequest(0, "bench", keys, shuffled));
+  /** Publishes pages. */
+  void publish(KeyRun keys, IntRun pages) {
+    PublishResult result = save.publish(new PublishRequest(0, "bench", keys, pages));
     if (!(result instanceof PublishResult.Published(var reply, _, _))
         || reply.count(BlockOutcome.STORED) != keys.count()) {
       throw new Failure("a publish of new blocks was answered by " + result, "");
@@ -118,12 +131,12 @@ final class GpuEngine implements AutoCloseable {
     return lease;
   }
 
-  /** Restores a batch into every page. */
-  void restore(Lease lease) {
+  /** Restores a batch into as many pages. */
+  void restore(Lease lease, IntRun pages) {
     RestoreResult result =
         client.restore(
             lease,
-            new RestoreRequest("bench", List.of(new RestoreRequest.GroupPages(0, 0, shuffled))));
+            new RestoreRequest("bench", List.of(new RestoreRequest.GroupPages(0, 0, pages))));
     if (!(result instanceof RestoreResult.Restored)) {
       throw new Failure("a restore was answered by " + result, "");
     }

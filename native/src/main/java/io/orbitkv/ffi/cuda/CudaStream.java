@@ -49,6 +49,16 @@ public interface CudaStream extends AutoCloseable {
    */
   void launch(CudaKernel kernel, int blocks, int threads, long... arguments) throws CudaException;
 
+  /**
+   * Captures what is submitted to this stream meanwhile, by this thread, instead of running it.
+   *
+   * @throws CudaException if some of it cannot be captured
+   */
+  CudaGraph capture(CudaGraph.Submission work) throws CudaException;
+
+  /** Starts all of a graph. */
+  void launch(CudaGraph graph) throws CudaException;
+
   /** Marks what was submitted so far. */
   void record(CudaEvent event) throws CudaException;
 

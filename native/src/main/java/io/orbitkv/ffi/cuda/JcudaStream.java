@@ -104,6 +104,17 @@ final class JcudaStream implements CudaStream {
   }
 
   @Override
+  public CudaGraph capture(CudaGraph.Submission work) throws CudaException {
+    return JcudaGraph.capture(device, stream, work);
+  }
+
+  @Override
+  public void launch(CudaGraph graph) throws CudaException {
+    device.enter();
+    check("cuGraphLaunch", JCudaDriver.cuGraphLaunch(((JcudaGraph) graph).executable, stream));
+  }
+
+  @Override
   public void record(CudaEvent event) throws CudaException {
     device.enter();
     check("cuEventRecord", JCudaDriver.cuEventRecord(((JcudaEvent) event).event, stream));

@@ -39,8 +39,18 @@ class CudaTest {
         stream.record(event);
         stream.await();
         assertEquals(true, event.passed());
+        memory.asSlice(0, 1 << 19).fill((byte) 8);
+        try (CudaGraph graph =
+            stream.capture(() -> stream.toDevice(address, memory.asSlice(0, 1 << 19)))) {
+          stream.toHost(memory.asSlice(1 << 19, 1 << 19), address);
+          stream.await();
+          assertEquals(7, memory.get(ValueLayout.JAVA_BYTE, (1 << 20) - 1), "only captured so far");
+          stream.launch(graph);
+          stream.toHost(memory.asSlice(1 << 19, 1 << 19), address);
+          stream.await();
+        }
       }
-      assertEquals(7, memory.get(ValueLayout.JAVA_BYTE, (1 << 20) - 1));
+      assertEquals(8, memory.get(ValueLayout.JAVA_BYTE, (1 << 20) - 1));
       device.free(address);
       device.unpin(memory);
     }

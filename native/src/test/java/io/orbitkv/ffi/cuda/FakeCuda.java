@@ -247,6 +247,11 @@ public final class FakeCuda implements CudaDriver {
     void run() throws CudaException;
   }
 
+  private record Graph(List<Step> steps) implements CudaGraph {
+    @Override
+    public void close() {}
+  }
+
   private final class Stream implements CudaStream {
     private final ArrayDeque<Step> steps = new ArrayDeque<>();
     private @Nullable CudaException failed;
@@ -351,6 +356,24 @@ public final class FakeCuda implements CudaDriver {
             case "orbitkv_end" -> () -> at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
             default -> throw invalid("cuLaunchKernel");
           });
+    }
+
+    @Override
+    public CudaGraph capture(CudaGraph.Submission work) throws CudaException {
+      synchronized (FakeCuda.this) {
+        List<Step> before = List.copyOf(steps);
+        steps.clear();
+        work.run();
+        Graph captured = new Graph(List.copyOf(steps));
+        steps.clear();
+        steps.addAll(before);
+        return captured;
+      }
+    }
+
+    @Override
+    public void launch(CudaGraph graph) {
+      ((Graph) graph).steps().forEach(this::add);
     }
 
     @Override
