@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What decoding does to a GPU: steps of 32 kernels that are bound by its memory, one after the
- * other, captured once and launched as a graph as engines do, each step timed by the GPU itself. Two steps are submitted
- * ahead, so that the GPU never waits for this thread.
+ * other, captured once and launched as a graph as engines do, each step timed by the GPU itself.
+ * Two steps are submitted ahead, so that the GPU never waits for this thread.
  */
 final class DecodeLoop implements AutoCloseable {
   private static final int LAYERS = 32;

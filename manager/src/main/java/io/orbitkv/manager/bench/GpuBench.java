@@ -217,7 +217,9 @@ final class GpuBench {
     List<Thread> threads = new ArrayList<>();
     for (Runnable one : all) {
       threads.add(
-          Thread.ofPlatform().uncaughtExceptionHandler((_, thrown) -> failed.set(thrown)).start(one));
+          Thread.ofPlatform()
+              .uncaughtExceptionHandler((_, thrown) -> failed.set(thrown))
+              .start(one));
     }
     try {
       for (Thread thread : threads) {
