@@ -12,7 +12,7 @@ import struct
 import threading
 from collections.abc import Callable, Generator, Sequence
 
-from orbitkv.cuda.api import CudaError, CudaUnavailable, DeviceFacts, Exported, KernelArguments
+from orbitkv.cuda.api import Argument, CudaError, CudaUnavailable, DeviceFacts, Exported, KernelArguments
 from tests.checksum import partial_sum
 
 UUID = "GPU-00112233-4455-6677-8899-aabbccddeeff"
@@ -168,31 +168,39 @@ class FakeCuda:
             raise CudaError("cuLaunchKernel", self.failing_launch, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")
         name = self._functions[function]
         assert blocks >= 1 and 32 <= threads <= 512 and threads % 32 == 0
-        values = [value for value, _ in arguments]
-        wide = "".join("a" if is_address else "n" for _, is_address in arguments)
-        assert wide == {"orbitkv_begin": "aanan", "orbitkv_end": "aan"}.get(name, "annanaa"), f"{name} takes other values"
-        match name:
-            case "orbitkv_begin":
-                self._put(stream, lambda: _begin(*values))
-            case "orbitkv_end":
-                self._put(stream, lambda: ctypes.memmove(values[1], values[0], 8 * values[2]))
-            case _:
-                self.launches.append((name, values))
-                self._put(stream, lambda: _move(*values, scatter=name == "orbitkv_scatter"))
-
-
-def _begin(host: int, entries: int, words: int, sums: int, count: int) -> None:
-    ctypes.memmove(entries, host, 8 * words)
-    ctypes.memset(sums, 0, 8 * count)
+        values = [argument.value for argument in arguments if isinstance(argument, Argument)]
+        structures = [argument for argument in arguments if isinstance(argument, bytes)]
+        wide = "".join("s" if isinstance(a, bytes) else "a" if a.is_address else "n" for a in arguments)
+        assert wide == {"orbitkv_begin": "aan"}.get(name, "annanaaaas"), f"{name} takes other values"
+        if name == "orbitkv_begin":
+            self._put(stream, lambda: ctypes.memmove(values[1], values[0], 8 * values[2]))
+        else:
+            assert len(structures[0]) == 3840
+            self.launches.append((name, values))
+            self._put(stream, lambda: _move(structures[0], *values, scatter=name == "orbitkv_scatter"))
 
 
 def _move(
-    table: int, first: int, count: int, entry_table: int, entry_count: int, slot: int, sums: int, *, scatter: bool
+    inlined: bytes,
+    table: int,
+    first: int,
+    count: int,
+    entry_table: int,
+    entry_count: int,
+    slot: int,
+    sums: int,
+    host_sums: int,
+    finished: int,
+    *,
+    scatter: bool,
 ) -> None:
     """Segment by segment, as docs/checksum.md and the layers' description say."""
     raw = ctypes.string_at(table + _LAYER.size * first, _LAYER.size * count)
     layers = list(_LAYER.iter_unpack(raw))
-    entries = list(_ENTRY.iter_unpack(ctypes.string_at(entry_table, _ENTRY.size * entry_count)))
+    size = _ENTRY.size * entry_count
+    entries = list(_ENTRY.iter_unpack(ctypes.string_at(entry_table, size) if entry_table else inlined[:size]))
+    if sums:
+        assert ctypes.c_uint.from_address(finished).value == 0
     for index, (page, _, slot_offset) in enumerate(entries):
         for at, (address, block_stride, segment_stride, segments, size, extent) in enumerate(layers):
             staged = slot + slot_offset + extent - layers[0][5]
@@ -201,5 +209,7 @@ def _move(
                 here = staged + segment * size
                 ctypes.memmove(*((there, here) if scatter else (here, there)), size)
             if sums:
-                total = ctypes.c_uint64.from_address(sums + 8 * (index * count + at))
-                total.value += partial_sum(ctypes.string_at(staged, segments * size), extent)
+                place = 8 * (index * count + at)
+                total = ctypes.c_uint64.from_address(sums + place).value
+                total += partial_sum(ctypes.string_at(staged, segments * size), extent)
+                ctypes.c_uint64.from_address(host_sums + place).value = total

@@ -32,7 +32,7 @@ class PtxTest(unittest.TestCase):
         self.assertEqual([("7", "0")], version)
         self.assertEqual(["sm_80"], re.findall(r"^\.target (\S+)$", text, re.MULTILINE))
         self.assertEqual(
-            ["orbitkv_begin", "orbitkv_end", "orbitkv_gather", "orbitkv_scatter"],
+            ["orbitkv_begin", "orbitkv_gather", "orbitkv_scatter"],
             sorted(re.findall(r"^\.visible \.entry (\w+)\(", text, re.MULTILINE)),
         )
 

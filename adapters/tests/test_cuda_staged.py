@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from orbitkv import Registration, StateFormat
 from orbitkv.client import OrbitClient
 from orbitkv.codes import Category
+from orbitkv.cuda.moves import INLINE_ENTRIES
 from orbitkv.cuda.pages import StagedPages
 from orbitkv.cuda.ring import MIB, RingShape
 from orbitkv.link import RegistrationRefused
@@ -121,7 +122,17 @@ class MovesTest(StagedCase):
         self.fill(tensors, 2)
         board.post(LOADS, GATHER, [(2, 0)], layers=3, sums=False)
         self.assertEqual(0, board.outcome(LOADS).status)
-        self.assertEqual(0, self.cuda.launches[0][1][-1])
+        self.assertEqual([0, 0, 0], list(self.cuda.launches[0][1][6:]))
+
+    def test_more_entries_than_travel_with_a_launch_are_brought_before_it(self) -> None:
+        tensors, pages = self.attention(layers=1)
+        board = self.board(pages)
+        written = self.fill(tensors, 5)
+        for count in (INLINE_ENTRIES, INLINE_ENTRIES + 1):
+            board.post(LOADS, GATHER, [(5 if index == count - 1 else 0, 128 * index) for index in range(count)], layers=1)
+            outcome = board.outcome(LOADS)
+            self.assertEqual((0, partial_sum(written[0])), (outcome.status, outcome.sums[count - 1]))
+        self.assertEqual([True, False], [values[3] == 0 for _, values in self.cuda.launches])
 
     def test_slots_are_served_again_and_again(self) -> None:
         tensors, pages = self.attention()

@@ -14,6 +14,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __shared__ static
 #define __align__(x) __attribute__((aligned(x)))
 
@@ -49,6 +50,14 @@ inline unsigned long long atomicAdd(unsigned long long* sum, unsigned long long 
   return old;
 }
 
+inline unsigned atomicInc(unsigned* counter, unsigned most) {
+  const unsigned old = *counter;
+  *counter = old >= most ? 0 : old + 1;
+  return old;
+}
+
+inline void __threadfence() {}
+
 template <typename T>
 T* aligned(T* place) {
   if (reinterpret_cast<unsigned long long>(place) % sizeof(T)) {
@@ -60,6 +69,11 @@ T* aligned(T* place) {
 
 template <typename T>
 T __ldcs(const T* place) {
+  return *aligned(place);
+}
+
+template <typename T>
+T __ldcg(const T* place) {
   return *aligned(place);
 }
 

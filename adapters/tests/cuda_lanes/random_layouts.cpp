@@ -101,7 +101,14 @@ void run(const Case& here, std::mt19937& random) {
   fillRandom(room, random);
   u8* const slot = reinterpret_cast<u8*>((reinterpret_cast<u64>(room.data()) + 63) / 64 * 64);
   const u64 slotAt = slot - room.data();
-  std::vector<u64> sums(entryCount * count), expectedSums(entryCount * count);
+  std::vector<u64> sums(entryCount * count), hostSums(entryCount * count), expectedSums(entryCount * count);
+  const std::vector<u64> zeros(entryCount * count);
+  u32 finished = 0;
+  Inline inlined;
+  std::memset(&inlined, 0xEE, sizeof inlined);
+  const bool travel = random() % 2;
+  if (travel) std::copy(entries.begin(), entries.end(), inlined.at);
+  const Entry* const there = travel ? nullptr : entries.data();
 
   // Gather: pages stay, the slot gets each layer and zeros to the end of its last word.
   auto expected = room;
@@ -113,10 +120,13 @@ void run(const Case& here, std::mt19937& random) {
       std::memcpy(&expected[slotAt + entries[i].slotOffset + layers[l].extentOffset - base], bytes.data(), bytes.size());
       expectedSums[i * count + l - first] = plainSum(bytes.data(), engine.size(l), layers[l].extentOffset);
     }
-  launch(1 + random() % 3, [&] { orbitkv_gather(layers.data(), first, count, entries.data(), entryCount, slot, sums.data()); });
+  launch(1 + random() % 3, [&] {
+    orbitkv_gather(layers.data(), first, count, there, entryCount, slot, sums.data(), hostSums.data(), &finished, inlined);
+  });
   if (engine.memory != before) fail(here, "pages after a gather");
   if (room != expected) fail(here, "gathered bytes");
-  if (sums != expectedSums) fail(here, "gathered sums");
+  if (hostSums != expectedSums) fail(here, "gathered sums");
+  if (sums != zeros || finished != 0) fail(here, "what a gather leaves for the next");
 
   // Scatter: the slot stays, pages get their layers and nothing beside them.
   fillRandom(room, random);
@@ -128,11 +138,13 @@ void run(const Case& here, std::mt19937& random) {
       for (u32 byte = 0; byte < engine.size(l); ++byte) engine.at(expectedPages, l, entries[i].pageIndex, byte) = bytes[byte];
       expectedSums[i * count + l - first] = plainSum(bytes, engine.size(l), layers[l].extentOffset);
     }
-  std::fill(sums.begin(), sums.end(), 0);
-  launch(1 + random() % 3, [&] { orbitkv_scatter(layers.data(), first, count, entries.data(), entryCount, slot, sums.data()); });
+  launch(1 + random() % 3, [&] {
+    orbitkv_scatter(layers.data(), first, count, there, entryCount, slot, sums.data(), hostSums.data(), &finished, inlined);
+  });
   if (room != roomBefore) fail(here, "the slot after a scatter");
   if (engine.memory != expectedPages) fail(here, "scattered pages");
-  if (sums != expectedSums) fail(here, "scattered sums");
+  if (hostSums != expectedSums) fail(here, "scattered sums");
+  if (sums != zeros || finished != 0) fail(here, "what a scatter leaves for the next");
 }
 
 int main(int argc, char** argv) {

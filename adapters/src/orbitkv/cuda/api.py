@@ -124,7 +124,8 @@ class Argument(NamedTuple):
     """64 bits, else 32."""
 
 
-KernelArguments = Sequence[Argument]
+KernelArguments = Sequence[Argument | bytes]
+"""Bytes are a structure, passed by value."""
 
 
 def address(value: int) -> Argument:

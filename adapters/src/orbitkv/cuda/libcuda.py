@@ -13,7 +13,7 @@ from collections.abc import Generator, Sequence
 from ctypes import byref, c_char, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 from typing import Any
 
-from orbitkv.cuda.api import IPC_HANDLE_BYTES, CudaError, CudaUnavailable, DeviceFacts, Exported, KernelArguments
+from orbitkv.cuda.api import IPC_HANDLE_BYTES, Argument, CudaError, CudaUnavailable, DeviceFacts, Exported, KernelArguments
 
 LIBRARY = "libcuda.so.1"
 STREAM_NON_BLOCKING = 1
@@ -198,7 +198,7 @@ class LibCuda:
     def launch(
         self, function: int, blocks: int, threads: int, arguments: KernelArguments, stream: int
     ) -> None:
-        values = [c_uint64(value) if is_address else c_uint(value) for value, is_address in arguments]
+        values = [_value(argument) for argument in arguments]
         pointers = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
         code = self._quick.cuLaunchKernel(
             c_void_p(function),
@@ -214,6 +214,12 @@ class LibCuda:
             c_void_p(None),
         )
         self._check("cuLaunchKernel", code)
+
+
+def _value(argument: Argument | bytes) -> ctypes.Array[ctypes.c_char] | c_uint64 | c_uint:
+    if isinstance(argument, bytes):
+        return (ctypes.c_char * len(argument)).from_buffer_copy(argument)
+    return c_uint64(argument.value) if argument.is_address else c_uint(argument.value)
 
 
 _opening = threading.Lock()

@@ -16,19 +16,25 @@ from orbitkv.cuda.ring import StagingRing
 from orbitkv.cuda.tables import GroupTable
 
 PTX = Path(__file__).with_name("pages.ptx")
-KERNELS = ("orbitkv_begin", "orbitkv_scatter", "orbitkv_gather", "orbitkv_end")
+KERNELS = ("orbitkv_begin", "orbitkv_scatter", "orbitkv_gather")
 THREADS = 256
 """Of a block. With one block for each multiprocessor this was measured to disturb a decoding engine least (docs/benchmarks.md)."""
 WARPS_PER_BLOCK = THREADS // 32
 CHUNK_BYTES = 4096
 """What a warp takes at a time."""
 
+INLINE_ENTRIES = 240
+"""So many travel with a launch; more are brought by a small kernel before it."""
+INLINE_BYTES = INLINE_ENTRIES * ENTRY_BYTES
+
 SMALL_BLOCKS = 8
-"""Of the kernels that bring entries and sums."""
+"""Of the kernel that brings entries."""
 
 _ENTRIES_SIZE = MAX_ENTRIES * ENTRY_BYTES
 _SUMS_SIZE = MAX_SUMS * 8
-_SCRATCH_SIZE = _ENTRIES_SIZE + _SUMS_SIZE
+_FINISHED_SIZE = 64
+"""The word that counts a launch's blocks, and what keeps the next slot's memory aligned."""
+_SCRATCH_SIZE = _ENTRIES_SIZE + _SUMS_SIZE + _FINISHED_SIZE
 # Bits that must be zero in every entry: the reserved word, and the offset's below 64.
 _ENTRY_ZEROS = (0xFFFFFFFF << 32) | (63 << 64)
 _ALL_ZEROS = sum(_ENTRY_ZEROS << (8 * ENTRY_BYTES * index) for index in range(MAX_ENTRIES))
@@ -50,7 +56,7 @@ class Kernels:
         self._api = api
         self._ring = ring
         self._tables = dict(tables)
-        self._module, (self._begin, self._scatter, self._gather, self._end) = api.load(PTX.read_bytes() + b"\0", KERNELS)
+        self._module, (self._begin, self._scatter, self._gather) = api.load(PTX.read_bytes() + b"\0", KERNELS)
         self._layers: dict[int, int] = {}
         packed = bytearray()
         for group_id, table in self._tables.items():
@@ -66,6 +72,8 @@ class Kernels:
         self._events = [api.open_event() for _ in range(slots)]
         self._ordering = [api.open_event() for _ in range(2)]
         api.upload(self._device, bytes(packed))
+        # A launch leaves its sums and its count of blocks as it needs them: zero.
+        api.upload(self._scratch, bytes(slots * _SCRATCH_SIZE))
 
     def close(self) -> None:
         """Nothing may be under way."""
@@ -97,29 +105,28 @@ class Kernels:
         host, device = self._host + slot * _SCRATCH_SIZE, self._scratch + slot * _SCRATCH_SIZE
         board.copy_entries(slot, work.entry_count, host)
         piece = table.piece_bytes(work.first_layer, work.layer_count)
-        self._check_entries(table, piece, host, work.entry_count)
-        sums = work.entry_count * work.layer_count if work.wants_sums else 0
-        entry_words = work.entry_count * ENTRY_BYTES // 8
-        brought = [
-            address(host), address(device), number(entry_words), address(device + _ENTRIES_SIZE), number(sums)
-        ]
-        api.launch(self._begin, _small(max(entry_words, sums)), THREADS, brought, stream)
+        entries = self._checked_entries(table, piece, host, work.entry_count)
+        travel = work.entry_count <= INLINE_ENTRIES
+        if not travel:
+            words = work.entry_count * ENTRY_BYTES // 8
+            api.launch(self._begin, _small(words), THREADS, [address(host), address(device), number(words)], stream)
+        sums = device + _ENTRIES_SIZE if work.wants_sums else 0
         chunks = work.entry_count * (piece // CHUNK_BYTES + 2)
         arguments = [
             address(self._device + self._layers[work.group_id]),
             number(work.first_layer),
             number(work.layer_count),
-            address(device),
+            address(0 if travel else device),
             number(work.entry_count),
             address(self._ring.slot_address(slot)),
-            address(device + _ENTRIES_SIZE if sums else 0),
+            address(sums),
+            address(host + _ENTRIES_SIZE if sums else 0),
+            address(sums + _SUMS_SIZE if sums else 0),
+            (entries if travel else b"").ljust(INLINE_BYTES, b"\0"),
         ]
         function = self._scatter if work.kind == SCATTER else self._gather
         blocks = max(1, min(self._blocks, -(-chunks // WARPS_PER_BLOCK)))
         api.launch(function, blocks, THREADS, arguments, stream)
-        if sums:
-            taken = [address(device + _ENTRIES_SIZE), address(host + _ENTRIES_SIZE), number(sums)]
-            api.launch(self._end, _small(sums), THREADS, taken, stream)
         api.record(self._events[slot], stream)
         return api.passed(self._ordering[stream == self.save_stream])
 
@@ -149,7 +156,7 @@ class Kernels:
             raise BadWork(f"{work.entry_count} entries of {work.layer_count} layers")
         return table
 
-    def _check_entries(self, table: GroupTable, piece: int, host: int, count: int) -> None:
+    def _checked_entries(self, table: GroupTable, piece: int, host: int, count: int) -> bytes:
         data = ctypes.string_at(host, count * ENTRY_BYTES)
         if int.from_bytes(data, "little") & _ALL_ZEROS:
             raise BadWork("an entry whose offset is no multiple of 64, or whose reserved word is not zero")
@@ -160,5 +167,6 @@ class Kernels:
             raise BadWork(f"page {highest_page} of {table.block_count}")
         if highest_offset + piece > self._ring.shape.slot_bytes:
             raise BadWork(f"{piece} bytes at {highest_offset} of a slot of {self._ring.shape.slot_bytes}")
+        return data
 
 

@@ -30,6 +30,13 @@ struct Entry {
   u64 slotOffset;
 };
 
+// Entries that travel with the launch: reading them across the bus would wait behind the Manager's copies, and hold a place
+// on a multiprocessor meanwhile. With the other parameters they fill the 4 KiB that every driver takes.
+constexpr u32 INLINE_ENTRIES = 240;
+struct Inline {
+  Entry at[INLINE_ENTRIES];
+};
+
 static_assert(sizeof(Layer) == 40 && sizeof(Entry) == 16, "as on the board");
 
 constexpr u32 CHUNK_BYTES = 4096;
@@ -191,7 +198,7 @@ __device__ __forceinline__ u32 layerAt(const Layer* layers, u32 first, u32 count
 
 template <bool SCATTER>
 __device__ __forceinline__ void move(const Layer* layers, u32 firstLayer, u32 layerCount, const Entry* entries,
-                                     u32 entryCount, u8* slot, u64* sums) {
+                                     const Inline& inlined, u32 entryCount, u8* slot, u64* sums) {
   __shared__ __align__(16) u64 table[CHUNK_WORDS];
   for (u32 j = threadIdx.x; j < CHUNK_WORDS; j += blockDim.x) table[j] = mix((j + 1) * STEP);
   __syncthreads();
@@ -211,7 +218,7 @@ __device__ __forceinline__ void move(const Layer* layers, u32 firstLayer, u32 la
     const u64 chunkBegin = n * CHUNK_BYTES, chunkEnd = chunkBegin + CHUNK_BYTES;
     const u64 key = mix(n * STEP + 0x243F6A8885A308D3ull);
     const u64 weight = mix(n * STEP + 0x13198A2E03707344ull) | 1;
-    const Entry entry = entries[index];
+    const Entry entry = entries != nullptr ? entries[index] : inlined.at[index];
     u8* const extent = slot + entry.slotOffset - base;  // where the extent's byte 0 would lie
 
     for (u32 at = layerAt(layers, firstLayer, layerCount, chunkBegin); at <= lastLayer; ++at) {
@@ -233,35 +240,42 @@ __device__ __forceinline__ void move(const Layer* layers, u32 firstLayer, u32 la
   }
 }
 
-// The grid is the caller's choice: blocks of a multiple of 32 threads, at most 512. `sums` has entryCount * layerCount
-// zeros, to which the partial sums are added, entry by entry; without it nothing is summed up.
+// The last block of the grid brings the sums to the host's mapped memory and leaves zeros, for the next launch.
+__device__ __forceinline__ void giveSums(u64* sums, u64* hostSums, u32* finished, u32 count) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (last) {
+    __threadfence();
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+      hostSums[i] = __ldcg(&sums[i]);
+      sums[i] = 0;
+    }
+  }
+}
+
+// The grid is the caller's choice: blocks of a multiple of 32 threads, at most 512. The entries are those at `entries` on the
+// device, or where that is null the first of `inlined`. `sums` has entryCount * layerCount zeros and `finished` one, and they
+// have again afterwards; the sums are then in `hostSums`, entry by entry. Where `sums` is null nothing is summed up.
 extern "C" __global__ void __launch_bounds__(512, 2)
     orbitkv_scatter(const Layer* layers, u32 firstLayer, u32 layerCount, const Entry* entries, u32 entryCount,
-                    const u8* slot, u64* sums) {
-  move<true>(layers, firstLayer, layerCount, entries, entryCount, const_cast<u8*>(slot), sums);
+                    const u8* slot, u64* sums, u64* hostSums, u32* finished, const __grid_constant__ Inline inlined) {
+  move<true>(layers, firstLayer, layerCount, entries, inlined, entryCount, const_cast<u8*>(slot), sums);
+  if (sums != nullptr) giveSums(sums, hostSums, finished, entryCount * layerCount);
 }
 
 extern "C" __global__ void __launch_bounds__(512, 2)
     orbitkv_gather(const Layer* layers, u32 firstLayer, u32 layerCount, const Entry* entries, u32 entryCount, u8* slot,
-                   u64* sums) {
-  move<false>(layers, firstLayer, layerCount, entries, entryCount, slot, sums);
+                   u64* sums, u64* hostSums, u32* finished, const __grid_constant__ Inline inlined) {
+  move<false>(layers, firstLayer, layerCount, entries, inlined, entryCount, slot, sums);
+  if (sums != nullptr) giveSums(sums, hostSums, finished, entryCount * layerCount);
 }
 
-// Before and after them, in place of copies by the driver: those would stand behind the Manager's large ones in the queue of
-// the same copy engine. Memory of the host's is pinned and mapped.
-
-// Brings the entries, as 64-bit words, to the device and zeroes the sums.
-extern "C" __global__ void __launch_bounds__(256)
-    orbitkv_begin(const u64* hostEntries, u64* entries, u32 entryWords, u64* sums, u32 sumCount) {
+// Before them, where there are more entries than travel with a launch: brings them, as 64-bit words, from the host's mapped
+// memory. A copy by the driver would stand behind the Manager's large ones in the queue of the same copy engine.
+extern "C" __global__ void __launch_bounds__(256) orbitkv_begin(const u64* hostEntries, u64* entries, u32 words) {
   const u32 threads = gridDim.x * blockDim.x;
-  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < max(entryWords, sumCount); i += threads) {
-    if (i < entryWords) entries[i] = hostEntries[i];
-    if (i < sumCount) sums[i] = 0;
-  }
-}
-
-// Brings the sums to the host.
-extern "C" __global__ void __launch_bounds__(256) orbitkv_end(const u64* sums, u64* hostSums, u32 count) {
-  const u32 threads = gridDim.x * blockDim.x;
-  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) hostSums[i] = sums[i];
+  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += threads) entries[i] = hostEntries[i];
 }

@@ -10,7 +10,9 @@ import io.orbitkv.ffi.NativeException;
 import io.orbitkv.ffi.cuda.CudaEvent;
 import io.orbitkv.ffi.cuda.CudaException;
 import io.orbitkv.ffi.cuda.CudaStream;
+import io.orbitkv.ffi.cuda.PagesKernel;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -26,6 +28,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class BoardServer implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BoardServer.class.getName());
+  private static final ValueLayout.OfInt ENTRY_INT = INT.withByteAlignment(1);
+  private static final ValueLayout.OfLong ENTRY_LONG = LONG.withByteAlignment(1);
   private static final long SPIN_NANOS = 50_000;
   private static final boolean MANY_PROCESSORS = Runtime.getRuntime().availableProcessors() >= 8;
   private static final long REST_NANOS = 5_000;
@@ -56,6 +60,7 @@ public final class BoardServer implements AutoCloseable {
   private final CudaStream loads;
   private final CudaStream saves;
   private final List<Slot> slots = new ArrayList<>();
+  private final byte[] inlined = new byte[PagesKernel.INLINE_BYTES];
   private final Thread thread;
   private volatile boolean stopping;
   private boolean closed;
@@ -165,23 +170,21 @@ public final class BoardServer implements AutoCloseable {
     int entries = board.get(INT, at + BoardLayout.ENTRY_COUNT);
     boolean wantSums = (board.get(INT, at + BoardLayout.FLAGS) & BoardLayout.WANT_SUMS) != 0;
     PageTables.Group group = pages.tables().group(board.get(INT, at + BoardLayout.GROUP_ID));
+    boolean travel = entries <= PagesKernel.INLINE_ENTRIES;
     if (group == null || !fits(slot, kind, group, firstLayer, layers, entries)) {
       pass(slot, BoardLayout.REFUSED, 0);
       return;
     }
-    int sumCount = wantSums ? entries * layers : 0;
     try {
-      long sums = wantSums ? pages.sumsAddress(slot.index) : 0;
-      long onDevice = pages.entriesAddress(slot.index);
-      pages
-          .kernel()
-          .take(
-              slot.stream,
-              boardAddress + at + BoardLayout.ENTRIES,
-              onDevice,
-              entries,
-              sums,
-              sumCount);
+      if (!travel) {
+        pages
+            .kernel()
+            .take(
+                slot.stream,
+                boardAddress + at + BoardLayout.ENTRIES,
+                pages.entriesAddress(slot.index),
+                entries);
+      }
       pages
           .kernel()
           .launch(
@@ -190,13 +193,13 @@ public final class BoardServer implements AutoCloseable {
               group.address(),
               firstLayer,
               layers,
-              onDevice,
+              inlined,
+              travel ? 0 : pages.entriesAddress(slot.index),
               entries,
               pages.slotAddress(slot.index),
-              sums);
-      if (wantSums) {
-        pages.kernel().give(slot.stream, sums, boardAddress + at + BoardLayout.SUMS, sumCount);
-      }
+              wantSums
+                  ? pages.sums(slot.index, boardAddress + at + BoardLayout.SUMS)
+                  : PagesKernel.Sums.NONE);
       slot.stream.record(slot.done);
       slot.busy = true;
     } catch (CudaException refused) {
@@ -204,6 +207,7 @@ public final class BoardServer implements AutoCloseable {
     }
   }
 
+  /** Looks at every entry, and takes those along that travel with the launch. */
   private boolean fits(
       Slot slot, int kind, PageTables.Group group, int firstLayer, int layers, int entries) {
     boolean load = slot.index < pages.options().loadSlots();
@@ -217,10 +221,16 @@ public final class BoardServer implements AutoCloseable {
       return false;
     }
     long room = pages.options().slotBytes() - group.spanBytes(firstLayer, layers);
+    MemorySegment from = board;
     long at = BoardLayout.slot(slot.index) + BoardLayout.ENTRIES;
+    if (entries <= PagesKernel.INLINE_ENTRIES) {
+      from = MemorySegment.ofArray(inlined);
+      MemorySegment.copy(board, at, from, 0, (long) entries * BoardLayout.ENTRY_BYTES);
+      at = 0;
+    }
     for (int i = 0; i < entries; i++, at += BoardLayout.ENTRY_BYTES) {
-      int page = board.get(INT, at);
-      long offset = board.get(LONG, at + 8);
+      int page = from.get(ENTRY_INT, at);
+      long offset = from.get(ENTRY_LONG, at + 8);
       if (page < 0 || page >= group.pages() || offset < 0 || offset > room || offset % 64 != 0) {
         return false;
       }

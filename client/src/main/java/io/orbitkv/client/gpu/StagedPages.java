@@ -21,8 +21,12 @@ import java.util.List;
  */
 public final class StagedPages implements AutoCloseable {
   private static final long SUMS_BYTES = 8L * BoardLayout.MAX_SUMS;
+
+  /** The word that counts a launch's blocks, and what keeps the entries behind it aligned. */
+  private static final long FINISHED_BYTES = 64;
+
   private static final long SCRATCH_BYTES =
-      SUMS_BYTES + (long) BoardLayout.MAX_ENTRIES * BoardLayout.ENTRY_BYTES;
+      SUMS_BYTES + FINISHED_BYTES + (long) BoardLayout.MAX_ENTRIES * BoardLayout.ENTRY_BYTES;
 
   private final CudaDevice device;
   private final StagingOptions options;
@@ -72,9 +76,17 @@ public final class StagedPages implements AutoCloseable {
       device.unpin(scratch.segment());
     }
     long ring = device.allocate(options.ringBytes());
-    int slots = options.loadSlots() + options.saveSlots();
-    long scratch = device.allocate(SCRATCH_BYTES * slots);
+    long scratch = zeroed(device, SCRATCH_BYTES * (options.loadSlots() + options.saveSlots()));
     return new StagedPages(device, options, kernel, tables, ring, device.export(ring), scratch);
+  }
+
+  private static long zeroed(CudaDevice device, long bytes) throws CudaException {
+    long memory = device.allocate(bytes);
+    try (CudaStream stream = device.stream()) {
+      stream.fill(memory, (byte) 0, bytes);
+      stream.await();
+    }
+    return memory;
   }
 
   /** What a registration says of the ring. */
@@ -121,14 +133,15 @@ public final class StagedPages implements AutoCloseable {
     return ring + (long) slot * options.slotBytes();
   }
 
-  /** Device memory for the sums of a slot. */
-  long sumsAddress(int slot) {
-    return scratch + SCRATCH_BYTES * slot;
+  /** Where a launch for a slot puts its sums. */
+  PagesKernel.Sums sums(int slot, long onHost) {
+    long mine = scratch + SCRATCH_BYTES * slot;
+    return new PagesKernel.Sums(mine, onHost, mine + SUMS_BYTES);
   }
 
   /** Device memory for the entries of a slot. */
   long entriesAddress(int slot) {
-    return sumsAddress(slot) + SUMS_BYTES;
+    return scratch + SCRATCH_BYTES * slot + SUMS_BYTES + FINISHED_BYTES;
   }
 
   /** Frees the ring. */

@@ -7,6 +7,8 @@ import java.lang.foreign.MemorySegment;
  * at a time submits. Host memory must be pinned and must stay until what uses it has passed.
  */
 public interface CudaStream extends AutoCloseable {
+  /** No structure. */
+  byte[] NOTHING = {};
 
   /** Copies to the device. */
   void toDevice(long to, MemorySegment from) throws CudaException;
@@ -47,7 +49,19 @@ public interface CudaStream extends AutoCloseable {
    * @param threads of a block
    * @param arguments each the value of a parameter; a 32-bit parameter takes the low half
    */
-  void launch(CudaKernel kernel, int blocks, int threads, long... arguments) throws CudaException;
+  default void launch(CudaKernel kernel, int blocks, int threads, long... arguments)
+      throws CudaException {
+    launch(kernel, blocks, threads, NOTHING, arguments);
+  }
+
+  /**
+   * Starts a kernel whose last parameter is a structure.
+   *
+   * @param last the structure's bytes, which are copied before this returns; empty for none
+   * @param arguments the values of the parameters before it
+   */
+  void launch(CudaKernel kernel, int blocks, int threads, byte[] last, long... arguments)
+      throws CudaException;
 
   /**
    * Captures what is submitted to this stream meanwhile, by this thread, instead of running it.

@@ -80,12 +80,15 @@ final class JcudaStream implements CudaStream {
   }
 
   @Override
-  public void launch(CudaKernel kernel, int blocks, int threads, long... arguments)
+  public void launch(CudaKernel kernel, int blocks, int threads, byte[] last, long... arguments)
       throws CudaException {
     device.enter();
-    Pointer[] values = new Pointer[arguments.length];
+    Pointer[] values = new Pointer[arguments.length + (last.length > 0 ? 1 : 0)];
     for (int i = 0; i < arguments.length; i++) {
       values[i] = Pointer.to(new long[] {arguments[i]});
+    }
+    if (last.length > 0) {
+      values[arguments.length] = Pointer.to(last);
     }
     check(
         "cuLaunchKernel",

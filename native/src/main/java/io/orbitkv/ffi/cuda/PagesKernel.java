@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
 
 /**
  * The two kernels that scatter a slot to pages and gather pages into a slot, with the checksums of
- * what they move, and two that bring entries from and sums to a board in host memory. Their source
- * is {@code src/main/cuda/pages.cu}.
+ * what they move, which they leave on a board in host memory. Few entries travel with the launch;
+ * many are brought by a small kernel before it. Their source is {@code src/main/cuda/pages.cu}.
  *
  * <pre>
  *   a layer of the table, 40 bytes:   0 u64 address of block 0, segment 0
@@ -28,6 +28,12 @@ public final class PagesKernel {
   /** Bytes of an entry. */
   public static final int ENTRY_BYTES = 16;
 
+  /** The most entries that travel with a launch. */
+  public static final int INLINE_ENTRIES = 240;
+
+  /** Their bytes; a launch takes them all, used or not. */
+  public static final int INLINE_BYTES = INLINE_ENTRIES * ENTRY_BYTES;
+
   /** The most threads of a block. */
   static final int MAX_THREADS = 512;
 
@@ -35,8 +41,8 @@ public final class PagesKernel {
   private static final int THREADS = 256;
 
   private static final String PAGES = "pages.ptx";
-  private static final int BOARD_THREADS = 256;
-  private static final int BOARD_BLOCKS = 32;
+  private static final int TAKE_THREADS = 256;
+  private static final int TAKE_BLOCKS = 32;
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfInt INT =
@@ -45,15 +51,13 @@ public final class PagesKernel {
   private final CudaKernel scatter;
   private final CudaKernel gather;
   private final CudaKernel take;
-  private final CudaKernel give;
   private final int blocks;
 
   private PagesKernel(
-      CudaKernel scatter, CudaKernel gather, CudaKernel take, CudaKernel give, int blocks) {
+      CudaKernel scatter, CudaKernel gather, CudaKernel take, int blocks) {
     this.scatter = scatter;
     this.gather = gather;
     this.take = take;
-    this.give = give;
     this.blocks = blocks;
   }
 
@@ -68,7 +72,6 @@ public final class PagesKernel {
         device.kernel(pages, "orbitkv_scatter"),
         device.kernel(pages, "orbitkv_gather"),
         device.kernel(pages, "orbitkv_begin"),
-        device.kernel(pages, "orbitkv_end"),
         blocks);
   }
 
@@ -104,36 +107,27 @@ public final class PagesKernel {
   }
 
   /**
-   * Brings entries to the device and clears sums there.
+   * Brings entries to the device, where there are more of them than travel with a launch.
    *
    * @param onHost device address of pinned memory that holds the entries
    */
-  public void take(
-      CudaStream stream, long onHost, long onDevice, int entries, long sums, int sumCount)
+  public void take(CudaStream stream, long onHost, long onDevice, int entries)
       throws CudaException {
     int words = entries * (ENTRY_BYTES / 8);
-    stream.launch(
-        take,
-        boardBlocks(Math.max(words, sumCount)),
-        BOARD_THREADS,
-        onHost,
-        onDevice,
-        words,
-        sums,
-        sumCount);
+    int blocks = Math.clamp(Math.ceilDiv(words, TAKE_THREADS), 1, TAKE_BLOCKS);
+    stream.launch(take, blocks, TAKE_THREADS, onHost, onDevice, words);
   }
 
   /**
-   * Brings sums to the host.
+   * The sums of a launch.
    *
-   * @param onHost device address of the pinned memory where they go
+   * @param onDevice {@code entryCount * layerCount} words that are zero, and are again afterwards
+   * @param onHost where the sums go, device address of pinned memory
+   * @param finished a zeroed word on the device, which is zero again afterwards
    */
-  public void give(CudaStream stream, long sums, long onHost, int sumCount) throws CudaException {
-    stream.launch(give, boardBlocks(sumCount), BOARD_THREADS, sums, onHost, sumCount);
-  }
-
-  private static int boardBlocks(int words) {
-    return Math.clamp(Math.ceilDiv(words, BOARD_THREADS), 1, BOARD_BLOCKS);
+  public record Sums(long onDevice, long onHost, long finished) {
+    /** No sums. */
+    public static final Sums NONE = new Sums(0, 0, 0);
   }
 
   /**
@@ -141,9 +135,9 @@ public final class PagesKernel {
    *
    * @param toPages scatter, else gather
    * @param layers the group's whole table on the device
-   * @param entries where the kernel reads the entries
+   * @param inlined the entries, {@value #INLINE_BYTES} bytes, if they travel with the launch
+   * @param entries else where they are on the device; 0 if they travel
    * @param slot the slot's address, a multiple of 16
-   * @param sums {@code entryCount * layerCount} zeroed words on the device, 0 for no sums
    */
   public void launch(
       CudaStream stream,
@@ -151,21 +145,25 @@ public final class PagesKernel {
       long layers,
       int firstLayer,
       int layerCount,
+      byte[] inlined,
       long entries,
       int entryCount,
       long slot,
-      long sums)
+      Sums sums)
       throws CudaException {
     stream.launch(
         toPages ? scatter : gather,
         blocks,
         THREADS,
+        inlined,
         layers,
         firstLayer,
         layerCount,
         entries,
         entryCount,
         slot,
-        sums);
+        sums.onDevice(),
+        sums.onHost(),
+        sums.finished());
   }
 }

@@ -339,7 +339,8 @@ public final class FakeCuda implements CudaDriver {
     }
 
     @Override
-    public void launch(CudaKernel kernel, int blocks, int threads, long... a) throws CudaException {
+    public void launch(CudaKernel kernel, int blocks, int threads, byte[] last, long... a)
+        throws CudaException {
       if (blocks < 1 || threads < 1 || threads > PagesKernel.MAX_THREADS) {
         throw invalid("cuLaunchKernel");
       }
@@ -348,12 +349,12 @@ public final class FakeCuda implements CudaDriver {
           throw kernelFailure;
         }
       }
+      MemorySegment inlined = MemorySegment.ofArray(last.clone());
       add(
           switch (kernel.name()) {
-            case "orbitkv_scatter" -> () -> move(true, a);
-            case "orbitkv_gather" -> () -> move(false, a);
-            case "orbitkv_begin" -> () -> take(a);
-            case "orbitkv_end" -> () -> at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
+            case "orbitkv_scatter" -> () -> move(true, inlined, a);
+            case "orbitkv_gather" -> () -> move(false, inlined, a);
+            case "orbitkv_begin" -> () -> at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
             default -> throw invalid("cuLaunchKernel");
           });
     }
@@ -435,20 +436,14 @@ public final class FakeCuda implements CudaDriver {
 
   // ---- the kernels -----------------------------------------------------------------------------
 
-  private static void take(long[] a) {
-    at(a[1], 8 * a[2]).copyFrom(at(a[0], 8 * a[2]));
-    if (a[4] > 0) {
-      at(a[3], 8 * a[4]).fill((byte) 0);
-    }
-  }
-
   /** What pages.cu does, byte by byte. */
-  private static void move(boolean toPages, long[] a) {
+  private static void move(boolean toPages, MemorySegment inlined, long[] a) {
     long layers = a[0];
     int firstLayer = (int) a[1];
     int layerCount = (int) a[2];
     int entryCount = (int) a[4];
-    MemorySegment entries = at(a[3], (long) entryCount * PagesKernel.ENTRY_BYTES);
+    MemorySegment entries =
+        a[3] == 0 ? inlined : at(a[3], (long) entryCount * PagesKernel.ENTRY_BYTES);
     MemorySegment table = at(layers, (firstLayer + layerCount) * (long) PagesKernel.LAYER_BYTES);
     long base = table.get(LONG, firstLayer * (long) PagesKernel.LAYER_BYTES + 32);
     for (int e = 0; e < entryCount; e++) {
@@ -471,8 +466,9 @@ public final class FakeCuda implements CudaDriver {
           (toPages ? segment : part).copyFrom(toPages ? part : segment);
         }
         if (a[6] != 0) {
-          MemorySegment sum = at(a[6] + 8L * (e * layerCount + l), 8);
-          sum.set(LONG, 0, sum.get(LONG, 0) + partialSum(piece, position));
+          long index = 8L * (e * layerCount + l);
+          long zero = at(a[6] + index, 8).get(LONG, 0);
+          at(a[7] + index, 8).set(LONG, 0, zero + partialSum(piece, position));
         }
       }
     }
