@@ -53,8 +53,7 @@ public final class PagesKernel {
   private final CudaKernel take;
   private final int blocks;
 
-  private PagesKernel(
-      CudaKernel scatter, CudaKernel gather, CudaKernel take, int blocks) {
+  private PagesKernel(CudaKernel scatter, CudaKernel gather, CudaKernel take, int blocks) {
     this.scatter = scatter;
     this.gather = gather;
     this.take = take;
