@@ -2,6 +2,7 @@ package io.orbitkv.core;
 
 import io.orbitkv.core.copy.VerifyCopy;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PlacesInOrder;
 import io.orbitkv.core.ssd.SliceShape;
 import io.orbitkv.state.BoundLayers;
 import io.orbitkv.state.HostEvent.AdoptionFailure;
@@ -11,7 +12,6 @@ import io.orbitkv.state.HostEvent.VerifyFailed;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.LongRanges;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +38,6 @@ final class AdoptionDecisions {
   private static final long BYTES_PER_LOOK = 8 << 20;
   private static final int BLOCKS_PER_LOOK = 1_024;
   private static final long RETRY_MILLIS = 100;
-  private static final int LENGTH_BITS = 24;
 
   private final Host host;
   private final TicketBook tickets;
@@ -100,23 +99,13 @@ final class AdoptionDecisions {
 
   private void occupy(int[] slots, int extents) {
     HostState state = host.state;
-    long[] places = new long[extents];
-    int at = 0;
+    PlacesInOrder places = new PlacesInOrder(extents, ExtentAllocator.GRANULE_BYTES);
     for (int slot : slots) {
       for (int slice = 0; slice < state.slices(slot); slice++) {
-        long granule = state.extentOffset(slot, slice) / ExtentAllocator.GRANULE_BYTES;
-        int length = state.extentBytes(slot, slice) / ExtentAllocator.GRANULE_BYTES;
-        places[at++] = granule << LENGTH_BITS | length;
+        places.add(state.extentOffset(slot, slice), state.extentBytes(slot, slice));
       }
     }
-    Arrays.sort(places);
-    long[] offsets = new long[extents];
-    int[] bytes = new int[extents];
-    for (int i = 0; i < extents; i++) {
-      offsets[i] = (places[i] >>> LENGTH_BITS) * ExtentAllocator.GRANULE_BYTES;
-      bytes[i] = (int) (places[i] & (1 << LENGTH_BITS) - 1) * ExtentAllocator.GRANULE_BYTES;
-    }
-    host.extents.occupy(offsets, bytes);
+    places.occupy(host.extents);
   }
 
   /** A query waits for these blocks: they come next. */

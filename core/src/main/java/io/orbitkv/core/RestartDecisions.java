@@ -52,6 +52,12 @@ final class RestartDecisions {
   private final Iterator<Supplier<Iterator<HostEvent>>> phases;
   private Iterator<HostEvent> facts = List.<HostEvent>of().iterator();
 
+  /**
+   * All slots by ascending id, looked for once: no block is made here, and one that is gone leaves
+   * the id 0.
+   */
+  private int[] slots = {};
+
   RestartDecisions(Host host, String version) {
     this.host = host;
     this.version = version;
@@ -74,13 +80,15 @@ final class RestartDecisions {
                 () ->
                     each(
                         state.sessions(), open -> new SessionClosed(open.id(), SessionEnd.RESTART)),
+                () -> {
+                  slots = state.slotsInOrder();
+                  return cut(
+                      state.tierUsed() ? where(state::beingRead) : LongRanges.EMPTY,
+                      ids -> new LoadFailed(ids, LoadFailure.RESTART, ""));
+                },
                 () ->
                     cut(
-                        where(state::beingRead),
-                        ids -> new LoadFailed(ids, LoadFailure.RESTART, "")),
-                () ->
-                    cut(
-                        where(slot -> state.onSsd(slot) && !sameTier()),
+                        sameTier() ? LongRanges.EMPTY : where(state::onSsd),
                         ids -> new SsdEvicted(ids, SsdEvictionCause.TIER_LOST, 0, "")),
                 () -> tierOpened().iterator(),
                 () ->
@@ -92,7 +100,10 @@ final class RestartDecisions {
                         where(slot -> !state.onSsd(slot) && !keeps(slot)),
                         ids -> new BlocksEvicted(ids, EvictionCause.RESTART, 0, "")),
                 () -> poolOpened().iterator(),
-                () -> cut(where(state::sealed), BlocksKept::new),
+                () ->
+                    cut(
+                        state.sealedBlocks() == 0 ? LongRanges.EMPTY : where(state::sealed),
+                        BlocksKept::new),
                 () ->
                     each(
                         state.instances(),
@@ -179,15 +190,15 @@ final class RestartDecisions {
     return true;
   }
 
-  /** Ids of blocks, ascending; walks all of them. */
+  /** Ids of blocks, ascending. */
   private LongRanges where(IntPredicate wanted) {
     LongRanges.Builder ids = new LongRanges.Builder();
-    host.state.forEachBlock(
-        slot -> {
-          if (wanted.test(slot)) {
-            ids.add(host.state.blockId(slot));
-          }
-        });
+    for (int slot : slots) {
+      long id = host.state.blockId(slot);
+      if (id != 0 && wanted.test(slot)) {
+        ids.add(id);
+      }
+    }
     return ids.build();
   }
 

@@ -5,8 +5,6 @@ import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
 import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.state.BlockState;
 import io.orbitkv.state.HostState;
-import java.util.ArrayList;
-import java.util.List;
 import org.agrona.collections.IntArrayList;
 
 /** What is decided about the SSD tier; there is none of these on a host without a tier. */
@@ -34,22 +32,28 @@ final class TierDecisions {
    */
   void recover() {
     HostState state = host.state;
-    List<SsdExtents.Kept> kept = new ArrayList<>();
-    state.forEachBlock(
-        slot -> {
-          if (!state.onSsd(slot)) {
-            return;
-          }
-          for (int slice = 0; slice < state.slices(slot); slice++) {
-            int length = state.extentBytes(slot, slice);
-            kept.add(
-                new SsdExtents.Kept(
-                    state.ssdFile(slot, slice), state.ssdOffset(slot, slice), length));
-          }
-          if (state.blockState(slot) != BlockState.EVICTED) {
-            tier.policy.entered(slot, host.keyHash(slot));
-          }
-        });
+    int[] slots = state.slotsInOrder();
+    int[] counts = new int[tier.extents.files()];
+    for (int slot : slots) {
+      for (int slice = 0; state.onSsd(slot) && slice < state.slices(slot); slice++) {
+        counts[state.ssdFile(slot, slice)]++;
+      }
+    }
+    SsdExtents.Kept kept = tier.extents.kept(counts);
+    for (int slot : slots) {
+      if (!state.onSsd(slot)) {
+        continue;
+      }
+      for (int slice = 0; slice < state.slices(slot); slice++) {
+        kept.add(
+            state.ssdFile(slot, slice),
+            state.ssdOffset(slot, slice),
+            state.extentBytes(slot, slice));
+      }
+      if (state.blockState(slot) != BlockState.EVICTED) {
+        tier.policy.entered(slot, host.keyHash(slot));
+      }
+    }
     tier.extents.occupy(kept);
   }
 

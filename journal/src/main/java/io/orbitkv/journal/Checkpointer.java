@@ -18,14 +18,23 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What a start folds is bounded by this: the facts between two checkpoints, and those that were
  * appended while the later one was being made. A checkpoint costs as much as there are blocks, so
- * with many of them the distance grows to half as many facts as blocks.
+ * with many of them the distance grows to a quarter as many facts as blocks.
  */
 final class Checkpointer implements JournalKeeper.RollListener {
   /**
-   * A start that had to fold more facts than this makes a checkpoint at once, so that the next one
+   * A start that had to fold more facts than this makes a checkpoint soon, so that the next one
    * need not.
    */
   static final long FACTS_WORTH_A_CHECKPOINT = 100_000;
+
+  /**
+   * How soon: not while the rest of the start wants the processors, as the checkpoint costs as much
+   * as the fold did.
+   */
+  private static final long AFTER_START_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  /** Of a checkpoint, for one fact behind it: then both take a start about as long. */
+  private static final int BLOCKS_PER_FACT = 4;
 
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -96,7 +105,7 @@ final class Checkpointer implements JournalKeeper.RollListener {
 
   @Override
   public void appended(long position) {
-    if (position - Math.max(goal, partEnd) >= Math.max(options.checkpointFacts(), liveBlocks / 2)) {
+    if (position - Math.max(goal, partEnd) >= Math.max(options.checkpointFacts(), liveBlocks / BLOCKS_PER_FACT)) {
       goal = position;
       LockSupport.unpark(thread);
     }
@@ -137,6 +146,9 @@ final class Checkpointer implements JournalKeeper.RollListener {
   }
 
   private void keep() {
+    if (goal > checkpointPosition) {
+      letTheStartPass(goal);
+    }
     boolean trimmed = false;
     while (!stopping) {
       long target = target();
@@ -163,6 +175,16 @@ final class Checkpointer implements JournalKeeper.RollListener {
       } else if (target() == target) {
         LockSupport.parkNanos(this, problem == null ? IDLE_NANOS : RETRY_NANOS);
       }
+    }
+  }
+
+  /** Returns earlier when more than the start's checkpoint is due. */
+  private void letTheStartPass(long startGoal) {
+    long end = System.nanoTime() + AFTER_START_NANOS;
+    for (long left = AFTER_START_NANOS;
+        left > 0 && !stopping && target() == startGoal;
+        left = end - System.nanoTime()) {
+      LockSupport.parkNanos(this, left);
     }
   }
 

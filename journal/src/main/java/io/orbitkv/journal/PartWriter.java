@@ -99,8 +99,10 @@ final class PartWriter {
   static synchronized void prepare() {
     if (!prepared) {
       prepared = true;
+      // Chronicle wants it to write pages back by itself and to touch them ahead, both of which are
+      // off here; its way to these calls takes a start a third of a second and unpacks a library.
+      PosixAPI.useNoOpPosixApi();
       loadWithoutBuildFolder();
-      var _ = PosixAPI.posix();
       Wire wire = WireType.BINARY_LIGHT.apply(Bytes.allocateElasticOnHeap());
       wire.bytes().releaseLast();
       SingleChronicleQueueBuilder.binary(Path.of("")).rollCycle(RollCycles.FAST_DAILY);

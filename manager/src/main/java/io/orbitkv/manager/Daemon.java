@@ -161,6 +161,7 @@ public final class Daemon implements AutoCloseable {
       epoch = awaitEpoch();
       http = serveHttp();
       bind(fatal);
+      ssd.ifPresent(SsdParts::begin);
       started = true;
       logServing();
     } finally {

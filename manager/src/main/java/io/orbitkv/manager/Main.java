@@ -12,13 +12,23 @@ import io.orbitkv.manager.cli.InstancesCommand;
 import io.orbitkv.manager.cli.LeasesCommand;
 import io.orbitkv.manager.cli.Logging;
 import io.orbitkv.manager.cli.ManagerCommand;
+import io.orbitkv.manager.cli.ManagerRun;
+import io.orbitkv.manager.cli.PlainFlags;
 import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.SessionsCommand;
 import io.orbitkv.manager.cli.StatusCommand;
 import io.orbitkv.manager.cli.VersionCommand;
+import io.orbitkv.manager.config.BadSetting;
+import io.orbitkv.manager.config.DaemonConfig;
+import io.orbitkv.manager.config.Setting;
+import io.orbitkv.manager.config.Settings;
 import io.orbitkv.manager.demo.DemoCommand;
 import java.io.PrintWriter;
+import java.nio.charset.Charset;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -77,11 +87,35 @@ public final class Main implements Runnable {
       StartAhead.begin();
     }
     Logging.setUp("warn");
+    if (starts) {
+      runPlainManager(Arrays.asList(args).subList(1, args.length));
+    }
     CommandLine manager = starts ? managerAlone(args) : null;
     System.exit(
         manager == null
             ? commandLine().execute(args)
             : manager.execute(Arrays.copyOfRange(args, 1, args.length)));
+  }
+
+  /** Does not return where the command line is plain and its settings can be used. */
+  private static void runPlainManager(List<String> words) {
+    Optional<Map<Setting, String>> flags = PlainFlags.of(words);
+    if (flags.isEmpty()) {
+      return;
+    }
+    DaemonConfig config;
+    try {
+      config = DaemonConfig.of(Settings.resolve(flags.get(), System.getenv()));
+    } catch (BadSetting wrong) {
+      return; // which the command line's reader tells
+    }
+    int status;
+    try {
+      status = ManagerRun.run(config, LoopWiring.DIRECT);
+    } catch (Failure failure) {
+      status = ManagerRun.failed(failure, new PrintWriter(System.err, true, Charset.defaultCharset()));
+    }
+    System.exit(status);
   }
 
   /**
@@ -124,11 +158,7 @@ public final class Main implements Runnable {
         (thrown, command, parsed) -> {
           PrintWriter err = command.getErr();
           if (thrown instanceof Failure failure) {
-            err.println("orbitkv: " + failure.getMessage());
-            if (!failure.remedy().isEmpty()) {
-              err.println("  " + failure.remedy());
-            }
-            return ExitCode.FAILED;
+            return ManagerRun.failed(failure, err);
           }
           throw thrown;
         });

@@ -118,6 +118,11 @@ public final class SsdParts implements AutoCloseable {
         report);
   }
 
+  /** The daemon serves: the disk may begin. */
+  void begin() {
+    worker.start();
+  }
+
   /** What does not work, for people. */
   public List<String> problems() {
     return report.problems();

@@ -148,6 +148,11 @@ final class BlockTable extends BlockColumns {
 
   // ---- changes ---------------------------------------------------------------------------------
 
+  /** So many blocks will come, of a table that has none. */
+  void expect(int blocks) {
+    byKey.expect(blocks);
+  }
+
   /** A new block in state RESERVED without any slice. Its key is not among the findable ones. */
   int create(GroupRow group, long blockId, byte[] packed, int offset, int length, long position) {
     int slot = takeSlot(length, group.slices);
@@ -658,16 +663,35 @@ final class BlockTable extends BlockColumns {
     summing = false;
   }
 
+  /** The slots of all blocks by ascending id. */
+  int[] slotsInOrder() {
+    long[] ids = idsInOrder();
+    int[] slots = new int[ids.length];
+    int slot = -1;
+    for (int i = 0; i < ids.length; i++) {
+      slot = slotOf(ids[i], slot);
+      slots[i] = slot;
+    }
+    return slots;
+  }
+
   /** The ids of all blocks, ascending. */
   long[] idsInOrder() {
     long[] ids = new long[(int) Arrays.stream(blocksByState).sum()];
     int count = 0;
+    long last = 0;
+    boolean ordered = true;
     for (int slot = 0; slot < slotLimit(); slot++) {
-      if (blockId(slot) != 0) {
-        ids[count++] = blockId(slot);
+      long id = blockId(slot);
+      if (id != 0) {
+        ids[count++] = id;
+        ordered &= id > last;
+        last = id;
       }
     }
-    Arrays.sort(ids);
+    if (!ordered) {
+      Arrays.sort(ids);
+    }
     return ids;
   }
 

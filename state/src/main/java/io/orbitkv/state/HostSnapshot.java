@@ -46,6 +46,9 @@ final class HostSnapshot {
   private static final int WITH_TIER = 2;
   private static final int WITH_POOL = 3;
 
+  /** Of a count that is damaged no more memory is taken than for so many blocks. */
+  private static final int MOST_EXPECTED = 1 << 24;
+
   private HostSnapshot() {}
 
   static void write(HostState state, DataOutput out) throws IOException {
@@ -337,7 +340,9 @@ final class HostSnapshot {
     BlockTable blocks = state.blocks;
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
     long id = 0;
-    for (int left = from.varint32(); left > 0; left--) {
+    int count = from.varint32();
+    blocks.expect(Math.min(count, MOST_EXPECTED));
+    for (int left = count; left > 0; left--) {
       id += from.varint();
       int namespaceId = from.varint32();
       GroupRow group =

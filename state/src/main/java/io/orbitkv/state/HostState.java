@@ -447,19 +447,30 @@ public final class HostState {
   /** The ids of all blocks that can be found, ascending. Walks all blocks. */
   public LongRanges liveBlockIds() {
     LongRanges.Builder ids = new LongRanges.Builder();
-    for (long id : blocks.idsInOrder()) {
-      if (blocks.state(blocks.slotOf(id)) != BlockChunk.EVICTED) {
-        ids.add(id);
+    for (int slot : blocks.slotsInOrder()) {
+      if (blocks.state(slot) != BlockChunk.EVICTED) {
+        ids.add(blocks.blockId(slot));
       }
     }
     return ids.build();
   }
 
-  /** Visits the slots of all blocks by ascending block id. Walks all blocks. */
+  /**
+   * Visits the slots of all blocks by ascending block id. Walks all blocks; nothing may change
+   * meanwhile.
+   */
   public void forEachBlock(SlotVisitor visitor) {
-    for (long id : blocks.idsInOrder()) {
-      visitor.visit(blocks.slotOf(id));
+    for (int slot : blocks.slotsInOrder()) {
+      visitor.visit(slot);
     }
+  }
+
+  /**
+   * The slots of all blocks by ascending block id, for whoever walks them several times. A slot of
+   * a block that is gone by then has the {@link #blockId} 0, as long as no block is made.
+   */
+  public int[] slotsInOrder() {
+    return blocks.slotsInOrder();
   }
 
   /** Receives one slot. */

@@ -140,9 +140,9 @@ final class PlantedDisk {
     }
 
     @Override
-    public void occupy(List<Kept> kept) {
+    public void occupy(Kept kept) {
       if (plant == Plant.SSD_FORGOTTEN_AT_RESTART) {
-        kept.forEach(each -> taken.merge(new At(each.file(), each.offset()), 1, Integer::sum));
+        kept.forEach((file, offset, _) -> taken.merge(new At(file, offset), 1, Integer::sum));
       } else {
         super.occupy(kept);
       }

@@ -153,6 +153,8 @@ public class ExtentAllocator {
     if (usedExtents != 0) {
       throw new IllegalStateException(usedExtents + " extents are in use");
     }
+    reserveNodes(runs(offsets, bytes));
+    usedByStart.expect(offsets.length);
     int rest = 0;
     unlink(rest);
     for (int i = 0; i < offsets.length; i++) {
@@ -181,6 +183,17 @@ public class ExtentAllocator {
     if (rest != NONE) {
       link(rest);
     }
+  }
+
+  /** How many runs there are, free ones between these extents and the rest among them. */
+  private static int runs(long[] offsets, int[] bytes) {
+    int runs = offsets.length + 1;
+    long end = 0;
+    for (int i = 0; i < offsets.length; i++) {
+      runs += offsets[i] == end ? 0 : 1;
+      end = offsets[i] + bytes[i];
+    }
+    return runs;
   }
 
   /** Cuts a run that is in no list; answers the node of what lies behind its first granules. */
@@ -401,13 +414,7 @@ public class ExtentAllocator {
     } else {
       node = nodes++;
       if (node == start.length) {
-        int grown = start.length * 3 / 2;
-        start = Arrays.copyOf(start, grown);
-        length = Arrays.copyOf(length, grown);
-        physicalPrevious = Arrays.copyOf(physicalPrevious, grown);
-        physicalNext = Arrays.copyOf(physicalNext, grown);
-        freePrevious = Arrays.copyOf(freePrevious, grown);
-        freeNext = Arrays.copyOf(freeNext, grown);
+        reserveNodes(start.length * 3 / 2);
       }
     }
     start[node] = startGranule;
@@ -415,5 +422,16 @@ public class ExtentAllocator {
     physicalPrevious[node] = before;
     physicalNext[node] = after;
     return node;
+  }
+
+  private void reserveNodes(int room) {
+    if (room > start.length) {
+      start = Arrays.copyOf(start, room);
+      length = Arrays.copyOf(length, room);
+      physicalPrevious = Arrays.copyOf(physicalPrevious, room);
+      physicalNext = Arrays.copyOf(physicalNext, room);
+      freePrevious = Arrays.copyOf(freePrevious, room);
+      freeNext = Arrays.copyOf(freeNext, room);
+    }
   }
 }

@@ -19,6 +19,16 @@ final class IntToIntMap {
     values = new int[64];
   }
 
+  /** Makes room for so many entries, of a map that has none. */
+  void expect(int entries) {
+    if (size > 0) {
+      throw new IllegalStateException(size + " entries are there");
+    }
+    keys = new int[(int) Math.max(64, entries / 4L * 5 + 8)];
+    Arrays.fill(keys, ABSENT);
+    values = new int[keys.length];
+  }
+
   void put(int key, int value) {
     if (size >= keys.length / 5 * 4) {
       grow();

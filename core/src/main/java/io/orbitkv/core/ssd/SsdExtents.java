@@ -2,9 +2,8 @@ package io.orbitkv.core.ssd;
 
 import io.orbitkv.core.pool.Extent;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.pool.PlacesInOrder;
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +22,38 @@ public class SsdExtents {
   /** Where a slice lies on SSD. */
   public record Place(int file, long offset, int bytes, long generation) {}
 
-  /** A slice that an earlier life of the daemon wrote. */
-  public record Kept(int file, long offset, int bytes) {}
+  /** Slices that an earlier life of the daemon wrote. */
+  public static final class Kept {
+    private final PlacesInOrder[] places;
+    private final int headerBytes;
+
+    private Kept(int[] counts, int headerBytes) {
+      this.headerBytes = headerBytes;
+      this.places = new PlacesInOrder[counts.length];
+      for (int file = 0; file < counts.length; file++) {
+        places[file] = new PlacesInOrder(counts[file], ALIGNMENT_BYTES);
+      }
+    }
+
+    /** Adds one. */
+    public void add(int file, long offset, int bytes) {
+      places[file].add(offset - headerBytes, bytes);
+    }
+
+    /** Receives a slice. */
+    @FunctionalInterface
+    public interface Visitor {
+      void visit(int file, long offset, int bytes);
+    }
+
+    /** Visits all. */
+    public void forEach(Visitor visitor) {
+      for (int file = 0; file < places.length; file++) {
+        int in = file;
+        places[file].forEach((offset, bytes) -> visitor.visit(in, offset + headerBytes, bytes));
+      }
+    }
+  }
 
   private final ExtentAllocator[] files;
   private final int headerBytes;
@@ -53,18 +82,19 @@ public class SsdExtents {
    *
    * @throws IllegalArgumentException if two overlap or one is not in its file
    */
-  public void occupy(List<Kept> kept) {
+  public void occupy(Kept kept) {
     for (int file = 0; file < files.length; file++) {
-      int in = file;
-      Kept[] ordered =
-          kept.stream()
-              .filter(each -> each.file() == in)
-              .sorted(Comparator.comparingLong(Kept::offset))
-              .toArray(Kept[]::new);
-      files[file].occupy(
-          Arrays.stream(ordered).mapToLong(each -> each.offset() - headerBytes).toArray(),
-          Arrays.stream(ordered).mapToInt(Kept::bytes).toArray());
+      kept.places[file].occupy(files[file]);
     }
+  }
+
+  /**
+   * For what lies in the files.
+   *
+   * @param counts how many slices lie in each
+   */
+  public Kept kept(int[] counts) {
+    return new Kept(counts, headerBytes);
   }
 
   /**

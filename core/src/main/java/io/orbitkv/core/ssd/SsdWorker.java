@@ -18,7 +18,7 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
   private volatile @Nullable RuntimeException failure;
 
   /**
-   * Starts the thread.
+   * Makes the thread, which {@link #start} starts.
    *
    * @param device not used by anybody yet; closed by this worker
    * @param pool the memory that the device moves bytes to and from
@@ -29,7 +29,16 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
       SsdDevice device, MemorySegment pool, Runnable wakeLoop, Consumer<Throwable> fatal) {
     this.device = device;
     this.duty = new SsdDuty(device, pool, wakeLoop);
-    this.thread = Thread.ofPlatform().name("orbitkv-ssd").daemon().start(() -> run(fatal));
+    this.thread = Thread.ofPlatform().name("orbitkv-ssd").daemon().unstarted(() -> run(fatal));
+  }
+
+  /**
+   * Begins to work on what was submitted. Not before the daemon serves: a disk that has nothing to
+   * do registers the pool with the kernel, which brings all of its memory in and takes a processor
+   * for seconds.
+   */
+  public void start() {
+    thread.start();
   }
 
   @Override
@@ -60,6 +69,10 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    if (thread.getState() == Thread.State.NEW) {
+      device.close();
+      return;
+    }
     device.wake();
     boolean interrupted = false;
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);

@@ -32,6 +32,21 @@ class IntToIntMapTest {
     model.forEach((key, value) -> assertEquals(value, map.get(key), "key " + key));
   }
 
+  @Test
+  void shouldTakeNoMoreRoomWhenItKnowsHowManyCome() {
+    IntToIntMap map = new IntToIntMap();
+    map.expect(1_000_000);
+    long before = map.heapBytes();
+    for (int i = 0; i < 1_000_000; i++) {
+      map.put(i * 8, i);
+    }
+    assertEquals(before, map.heapBytes());
+    assertTrue(before <= 12_600_000, before + " bytes for a million");
+    for (int i = 0; i < 1_000_000; i++) {
+      assertEquals(i, map.get(i * 8));
+    }
+  }
+
   /** Extents of one size start at multiples of it. */
   @Test
   void shouldTakeLittleRoom() {

@@ -11,18 +11,15 @@ import io.orbitkv.journal.ReplayOptions;
 import io.orbitkv.journal.Replayer;
 import io.orbitkv.manager.bench.FactStream.Mix;
 import io.orbitkv.manager.cli.Failure;
-import io.orbitkv.manager.workload.ManagerProcess;
 import io.orbitkv.manager.workload.Samples;
 import io.orbitkv.manager.workload.ScratchDir;
 import io.orbitkv.state.HostEvent;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * The journal: appends at a steady pace and as fast as they go, the fold, and the start of a
@@ -38,13 +35,15 @@ final class JournalBench {
 
   private final int rounds;
   private final int facts;
+  private final int extents;
   private final Path dir;
   private final BenchReport report = new BenchReport("journal");
   private int recordBytes;
 
-  private JournalBench(int rounds, int facts, Path dir) {
+  private JournalBench(int rounds, int facts, int extents, Path dir) {
     this.rounds = rounds;
     this.facts = facts;
+    this.extents = extents;
     this.dir = dir;
   }
 
@@ -53,10 +52,11 @@ final class JournalBench {
    *
    * @param facts facts of the journal that is folded and started on, at least a million for the
    *     budget's figure
+   * @param extents of the SSD tier that is started on, likewise; 0 for none
    */
-  static BenchReport run(int rounds, int facts) {
+  static BenchReport run(int rounds, int facts, int extents) {
     try (ScratchDir dir = ScratchDir.create("orbitkv-bench-")) {
-      return new JournalBench(rounds, facts, dir.path()).measure();
+      return new JournalBench(rounds, facts, extents, dir.path()).measure();
     } catch (IOException failed) {
       throw new Failure(
           "the disk failed: " + failed.getMessage(),
@@ -72,7 +72,7 @@ final class JournalBench {
     appends(journal);
     fold("small facts", small);
     fold("facts of conversations", journal);
-    restart(journal);
+    new StartBench(rounds, dir, report).measure(journal, facts, extents);
     return report;
   }
 
@@ -261,36 +261,6 @@ final class JournalBench {
     return replay.facts();
   }
 
-  // ---- restart
-
-  private void restart(Path journal) throws IOException {
-    double[] full = new double[rounds];
-    double[] empty = new double[rounds];
-    for (int round = 0; round < rounds; round++) {
-      Path emptyDir = Files.createDirectory(dir.resolve("empty-" + round));
-      empty[round] = startNanos(emptyDir);
-      Path fullDir = Files.createDirectory(dir.resolve("full-" + round));
-      copy(journal, fullDir.resolve("journal"));
-      full[round] = startNanos(fullDir);
-    }
-    report.add(
-        Figure.atMost(
-                "start on %,d facts until served".formatted(facts),
-                Unit.NANOS,
-                Samples.median(full),
-                3e9)
-            .besides(Samples.median(empty)));
-    report.note("a fold's floor reads records of a mapped file and compares their CRC32C");
-    report.note("the start's floor is that on an empty journal; both begin at the launcher");
-  }
-
-  private static double startNanos(Path managerDir) {
-    try (ManagerProcess manager =
-        ManagerProcess.start(managerDir, List.of("--pool-size", "4gb"), List.of())) {
-      return manager.startNanos();
-    }
-  }
-
   // ---- files
 
   private static Journal open(Path path) throws IOException {
@@ -299,16 +269,6 @@ final class JournalBench {
       case Recovered.Opened opened -> opened.journal();
       case Recovered.Refused refused -> throw new Failure(refused.message(), refused.remedy());
     };
-  }
-
-  private static void copy(Path from, Path to) throws IOException {
-    List<Path> sources;
-    try (Stream<Path> walk = Files.walk(from)) {
-      sources = walk.toList();
-    }
-    for (Path source : sources) {
-      Files.copy(source, to.resolve(from.relativize(source)));
-    }
   }
 
   /** The disk must keep up: blocks are reserved by another thread. */

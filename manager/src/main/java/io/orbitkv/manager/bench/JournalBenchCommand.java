@@ -24,9 +24,20 @@ final class JournalBenchCommand implements Callable<Integer> {
       description = "Facts that are folded and started on. Default: ${DEFAULT-VALUE}.")
   private int facts;
 
+  @Option(
+      names = "--extents",
+      paramLabel = "N",
+      defaultValue = "1000000",
+      description = {
+        "Extents of 4 KiB on SSD that are started on, 0 for none. They take so much space in the"
+            + " temporary folder, and the row is left out where it is not there.",
+        "Default: ${DEFAULT-VALUE}."
+      })
+  private int extents;
+
   @Override
   public Integer call() {
-    JournalBench.run(options.rounds(), Math.max(1, facts))
+    JournalBench.run(options.rounds(), Math.max(1, facts), Math.max(0, extents))
         .publish(spec.commandLine().getOut(), options.json());
     return ExitCode.OK;
   }

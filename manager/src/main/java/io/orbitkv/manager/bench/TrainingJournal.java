@@ -13,21 +13,23 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Writes the journal on which a Manager starts when the build watches what a start needs: a
- * checkpoint and many facts of conversations behind it. What the JVM learns of that fold is kept in
- * the Manager's cache of classes and profiles.
+ * Writes the journals that a Manager folds when the build watches what a start needs: a checkpoint
+ * and many facts of conversations behind it, on a host without an SSD tier and on one with. What
+ * the JVM learns of these folds is kept in the Manager's cache of classes and profiles.
  */
 public final class TrainingJournal {
   private static final int FACTS_BEFORE = 40_000;
   private static final int FACTS_BEHIND = 150_000;
+  private static final int EXTENTS = 40_000;
+  private static final int SSD_FACTS_BEHIND = 150_000;
   private static final long START_MICROS = 1_700_000_000_000_000L;
 
   private TrainingJournal() {}
 
   /**
-   * Writes it.
+   * Writes them.
    *
-   * @param arguments the journal's directory
+   * @param arguments the directories of the journals without and with a tier, and the tier's file
    */
   public static void main(String[] arguments) throws IOException {
     Path dir = Path.of(arguments[0]);
@@ -39,6 +41,7 @@ public final class TrainingJournal {
     try (Journal second = open(dir)) {
       append(second, stream, state, FACTS_BEHIND);
     }
+    SsdJournal.write(Path.of(arguments[1]), Path.of(arguments[2]), EXTENTS, SSD_FACTS_BEHIND);
   }
 
   private static Journal open(Path dir) throws IOException {

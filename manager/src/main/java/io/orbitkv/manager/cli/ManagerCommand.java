@@ -1,9 +1,6 @@
 package io.orbitkv.manager.cli;
 
-import io.orbitkv.manager.Daemon;
 import io.orbitkv.manager.LoopWiring;
-import io.orbitkv.manager.StartAhead;
-import io.orbitkv.manager.StartFailure;
 import io.orbitkv.manager.config.BadSetting;
 import io.orbitkv.manager.config.DaemonConfig;
 import io.orbitkv.manager.config.Setting;
@@ -11,8 +8,6 @@ import io.orbitkv.manager.config.Settings;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.CommandSpec;
@@ -98,35 +93,14 @@ public final class ManagerCommand implements Callable<Integer> {
   public Integer call() {
     DaemonConfig config;
     try {
-      config = DaemonConfig.of(Settings.resolve(flags(), System.getenv()));
+      config = DaemonConfig.of(Settings.resolve(flags(spec.commandLine().getParseResult()), System.getenv()));
     } catch (BadSetting wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
-    Logging.setUp(config.logLevel());
-    StartAhead.logIsSetUp();
-    Thread.setDefaultUncaughtExceptionHandler(ManagerCommand::threadDied);
-    SignalStop signals = SignalStop.register();
-    boolean started = false;
-    try {
-      signals.started(Daemon.start(config, wiring, _ -> Runtime.getRuntime().halt(BROKEN)));
-      started = true;
-    } catch (StartFailure failure) {
-      throw new Failure(String.valueOf(failure.getMessage()), failure.remedy(), failure);
-    } finally {
-      if (!started) {
-        signals.failed();
-      }
-    }
-    try {
-      new CountDownLatch(1).await(); // a signal ends the process
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    return ExitCode.OK;
+    return ManagerRun.run(config, wiring);
   }
 
-  private Map<Setting, String> flags() {
-    ParseResult parsed = spec.commandLine().getParseResult();
+  static Map<Setting, String> flags(ParseResult parsed) {
     Map<Setting, String> flags = new EnumMap<>(Setting.class);
     for (Setting setting : Setting.values()) {
       Object value = parsed.matchedOptionValue(setting.flag(), null);
@@ -137,12 +111,5 @@ public final class ManagerCommand implements Callable<Integer> {
       }
     }
     return flags;
-  }
-
-  /** Nothing here may go on without one of its threads. */
-  private static void threadDied(Thread thread, Throwable why) {
-    LoggerFactory.getLogger(ManagerCommand.class)
-        .error("thread {} died: the daemon stops", thread.getName(), why);
-    Runtime.getRuntime().halt(BROKEN);
   }
 }

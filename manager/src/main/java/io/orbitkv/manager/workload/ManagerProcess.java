@@ -7,6 +7,7 @@ import io.orbitkv.client.control.Health;
 import io.orbitkv.client.wire.Refusal;
 import io.orbitkv.manager.cli.Failure;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -18,11 +19,13 @@ public final class ManagerProcess implements AutoCloseable {
   private final Process process;
   private final Path dir;
   private final long startNanos;
+  private final Duration startCpu;
 
-  private ManagerProcess(Process process, Path dir, long startNanos) {
+  private ManagerProcess(Process process, Path dir, long startNanos, Duration startCpu) {
     this.process = process;
     this.dir = dir;
     this.startNanos = startNanos;
+    this.startCpu = startCpu;
   }
 
   /**
@@ -56,7 +59,8 @@ public final class ManagerProcess implements AutoCloseable {
     ManagerProcess manager = launch(dir, flags, launch);
     try {
       long served = manager.awaitServing(start + TimeUnit.SECONDS.toNanos(START_SECONDS));
-      return new ManagerProcess(manager.process, dir, served - start);
+      Duration cpu = manager.process.info().totalCpuDuration().orElse(Duration.ZERO);
+      return new ManagerProcess(manager.process, dir, served - start, cpu);
     } catch (RuntimeException failed) {
       Children.stop(manager.process);
       throw failed;
@@ -77,7 +81,7 @@ public final class ManagerProcess implements AutoCloseable {
       arguments.addAll(List.of("--http-addr", "off"));
     }
     arguments.addAll(flags);
-    return new ManagerProcess(launch.start(arguments, log(dir)), dir, 0);
+    return new ManagerProcess(launch.start(arguments, log(dir)), dir, 0, Duration.ZERO);
   }
 
   /** Its socket. */
@@ -98,6 +102,14 @@ public final class ManagerProcess implements AutoCloseable {
   /** From the start of the process to its first answer; 0 if nobody waited for that. */
   public long startNanos() {
     return startNanos;
+  }
+
+  /**
+   * Processor time that it had used when it served first, to hundredths of a second; zero if nobody
+   * waited for that.
+   */
+  public Duration startCpu() {
+    return startCpu;
   }
 
   /**

@@ -16,7 +16,7 @@ public final class TraceRequest {
    * @param timestampMillis when it came, from the beginning of the trace
    * @param blocks the numbers of its input's blocks, in order; kept, not copied
    */
-  TraceRequest(long timestampMillis, int inputTokens, int outputTokens, long[] blocks) {
+  public TraceRequest(long timestampMillis, int inputTokens, int outputTokens, long[] blocks) {
     this.timestampMillis = timestampMillis;
     this.inputTokens = inputTokens;
     this.outputTokens = outputTokens;
