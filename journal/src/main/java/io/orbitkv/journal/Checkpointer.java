@@ -105,7 +105,8 @@ final class Checkpointer implements JournalKeeper.RollListener {
 
   @Override
   public void appended(long position) {
-    if (position - Math.max(goal, partEnd) >= Math.max(options.checkpointFacts(), liveBlocks / BLOCKS_PER_FACT)) {
+    if (position - Math.max(goal, partEnd)
+        >= Math.max(options.checkpointFacts(), liveBlocks / BLOCKS_PER_FACT)) {
       goal = position;
       LockSupport.unpark(thread);
     }

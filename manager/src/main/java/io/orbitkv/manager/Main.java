@@ -113,7 +113,8 @@ public final class Main implements Runnable {
     try {
       status = ManagerRun.run(config, LoopWiring.DIRECT);
     } catch (Failure failure) {
-      status = ManagerRun.failed(failure, new PrintWriter(System.err, true, Charset.defaultCharset()));
+      status =
+          ManagerRun.failed(failure, new PrintWriter(System.err, true, Charset.defaultCharset()));
     }
     System.exit(status);
   }

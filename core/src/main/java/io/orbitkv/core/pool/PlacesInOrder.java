@@ -36,7 +36,7 @@ public final class PlacesInOrder {
       throw new IllegalArgumentException(
           "extent [%d, +%d) is not cut by %d bytes".formatted(offset, bytes, granuleBytes));
     }
-    places[count++] = offset / granuleBytes << LENGTH_BITS | length;
+    places[count++] = ((offset / granuleBytes) << LENGTH_BITS) | length;
   }
 
   /** Takes all that were added into fresh books. */
@@ -69,6 +69,6 @@ public final class PlacesInOrder {
   }
 
   private int bytes(int i) {
-    return (int) (places[i] & (1 << LENGTH_BITS) - 1) * granuleBytes;
+    return (int) (places[i] & ((1 << LENGTH_BITS) - 1)) * granuleBytes;
   }
 }

@@ -181,7 +181,9 @@ final class SsdFacts {
 
   // ---- from SSD --------------------------------------------------------------------------------
 
-  /** Loads some blocks from the younger half, which are gone from memory before they are dropped. */
+  /**
+   * Loads some blocks from the younger half, which are gone from memory before they are dropped.
+   */
   private void load(String name) {
     int count = 1 + random.nextInt(MOST_LEASED);
     long first = oldestBlock + extents / 2 + random.nextInt(extents / 4);
@@ -256,8 +258,7 @@ final class SsdFacts {
             Longs.of(places.generations),
             EXTENT_BYTES));
     ahead.add(new SlicesPublished(publish, Longs.of(checksums)));
-    ahead.add(
-        new SsdWritten(blocks, Longs.of(files), Longs.of(offsets), Longs.of(generations)));
+    ahead.add(new SsdWritten(blocks, Longs.of(files), Longs.of(offsets), Longs.of(generations)));
     nextBlock += count;
   }
 

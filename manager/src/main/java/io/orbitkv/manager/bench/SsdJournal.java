@@ -46,8 +46,7 @@ record SsdJournal(long facts, long tailFacts, List<Long> samples) {
    * @param mostTailFacts behind the checkpoint
    * @throws Failure if the disk has no room for the file
    */
-  static SsdJournal write(Path dir, Path file, int extents, long mostTailFacts)
-      throws IOException {
+  static SsdJournal write(Path dir, Path file, int extents, long mostTailFacts) throws IOException {
     UUID tierId = UUID.randomUUID();
     SsdFileSpec spec = new SsdFileSpec(file, SsdFacts.fileBytes(extents));
     switch (SsdFiles.open(List.of(spec), tierId)) {
@@ -65,8 +64,7 @@ record SsdJournal(long facts, long tailFacts, List<Long> samples) {
   private static SsdJournal write(
       Path dir, UUID tierId, int extents, long mostTailFacts, StoredSamples samples)
       throws IOException, NativeException {
-    SsdFacts facts =
-        new SsdFacts(1, System.currentTimeMillis() * 1_000, tierId, extents, samples);
+    SsdFacts facts = new SsdFacts(1, System.currentTimeMillis() * 1_000, tierId, extents, samples);
     HostState state = new HostState();
     Journal filling = open(dir, 1 << 30);
     while (!facts.full()) {
@@ -87,8 +85,7 @@ record SsdJournal(long facts, long tailFacts, List<Long> samples) {
       }
     }
     samples.sync();
-    return new SsdJournal(
-        state.position(), state.position() - checkpoint, samples.alive(facts));
+    return new SsdJournal(state.position(), state.position() - checkpoint, samples.alive(facts));
   }
 
   /** With many blocks a checkpoint is due after a quarter as many facts. */

@@ -102,8 +102,7 @@ final class StartBench {
       report.note(
           ("NOT MEASURED: the start on %,d extents on SSD needs %s in %s, which has %s free; choose"
                   + " another folder with ORBITKV_TMPDIR")
-              .formatted(
-                  extents, Unit.BYTES.text(needed), dir.getParent(), Unit.BYTES.text(free)));
+              .formatted(extents, Unit.BYTES.text((double) needed), dir.getParent(), Unit.BYTES.text((double) free)));
       return null;
     }
     return SsdJournal.write(dir.resolve("ssd-journal"), ssd, extents, Long.MAX_VALUE);
@@ -117,8 +116,7 @@ final class StartBench {
     }
   }
 
-  private static void note(
-      ManagerProcess manager, int round, double[] nanos, double[] cpuNanos) {
+  private static void note(ManagerProcess manager, int round, double[] nanos, double[] cpuNanos) {
     nanos[round] = manager.startNanos();
     cpuNanos[round] = manager.startCpu().toNanos();
   }
@@ -132,8 +130,7 @@ final class StartBench {
   }
 
   private static ManagerProcess start(Path managerDir, List<String> more) {
-    List<String> flags =
-        Stream.concat(Stream.of("--pool-size", "4gb"), more.stream()).toList();
+    List<String> flags = Stream.concat(Stream.of("--pool-size", "4gb"), more.stream()).toList();
     return ManagerProcess.start(managerDir, flags, List.of());
   }
 

@@ -103,7 +103,8 @@ final class StoredSamples implements SsdFacts.Sums, AutoCloseable {
       }
       if (player.totals().waits() != samples.size()) {
         throw new Failure(
-            "%d of %d samples came from SSD".formatted(player.totals().waits(), samples.size()), "");
+            "%d of %d samples came from SSD".formatted(player.totals().waits(), samples.size()),
+            "");
       }
     }
   }

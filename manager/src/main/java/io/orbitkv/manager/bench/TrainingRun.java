@@ -22,8 +22,7 @@ public final class TrainingRun {
    * @param arguments a journal's directory, and behind it those of {@link Main}
    */
   public static void main(String[] arguments) throws IOException {
-    Replayer.run(
-        JournalReader.open(Path.of(arguments[0])), ReplayOptions.QUICK, ReplayHooks.NONE);
+    Replayer.run(JournalReader.open(Path.of(arguments[0])), ReplayOptions.QUICK, ReplayHooks.NONE);
     Main.main(Arrays.copyOfRange(arguments, 1, arguments.length));
   }
 }

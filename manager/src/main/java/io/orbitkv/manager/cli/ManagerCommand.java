@@ -93,7 +93,9 @@ public final class ManagerCommand implements Callable<Integer> {
   public Integer call() {
     DaemonConfig config;
     try {
-      config = DaemonConfig.of(Settings.resolve(flags(spec.commandLine().getParseResult()), System.getenv()));
+      config =
+          DaemonConfig.of(
+              Settings.resolve(flags(spec.commandLine().getParseResult()), System.getenv()));
     } catch (BadSetting wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
