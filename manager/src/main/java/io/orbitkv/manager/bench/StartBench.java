@@ -102,7 +102,11 @@ final class StartBench {
       report.note(
           ("NOT MEASURED: the start on %,d extents on SSD needs %s in %s, which has %s free; choose"
                   + " another folder with ORBITKV_TMPDIR")
-              .formatted(extents, Unit.BYTES.text((double) needed), dir.getParent(), Unit.BYTES.text((double) free)));
+              .formatted(
+                  extents,
+                  Unit.BYTES.text((double) needed),
+                  dir.getParent(),
+                  Unit.BYTES.text((double) free)));
       return null;
     }
     return SsdJournal.write(dir.resolve("ssd-journal"), ssd, extents, Long.MAX_VALUE);
