@@ -95,7 +95,7 @@ final class Decider {
     host.ownExtents();
     RecoveredNamespaces.bind(host);
     if (tier != null) {
-      tier.recover();
+      tier.recover(restart.takeSlots());
     }
     adoptions.recover();
     recordDigest();

@@ -115,6 +115,16 @@ final class RestartDecisions {
             .iterator();
   }
 
+  /**
+   * When all is emitted: all slots by ascending id of their block; those whose block is gone have
+   * the id 0. Kept no longer.
+   */
+  int[] takeSlots() {
+    int[] taken = slots;
+    slots = new int[0];
+    return taken;
+  }
+
   /** Emits some facts; false when the epoch is ready for commands. */
   boolean step() {
     for (int i = 0; i < FACTS_PER_STEP; i++) {

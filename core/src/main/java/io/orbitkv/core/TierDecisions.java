@@ -29,29 +29,19 @@ final class TierDecisions {
   /**
    * Takes what the journal says lies on SSD into this epoch's books. The order of use died with the
    * daemon, so the oldest blocks come first.
+   *
+   * @param slots of all blocks by ascending id, and others with the id 0
    */
-  void recover() {
+  void recover(int[] slots) {
     HostState state = host.state;
-    int[] slots = state.slotsInOrder();
     int[] counts = new int[tier.extents.files()];
-    for (int slot : slots) {
-      for (int slice = 0; state.onSsd(slot) && slice < state.slices(slot); slice++) {
-        counts[state.ssdFile(slot, slice)]++;
-      }
-    }
+    state.forEachSsdExtent((file, _, _) -> counts[file]++);
     SsdExtents.Kept kept = tier.extents.kept(counts);
+    state.forEachSsdExtent(kept::add);
+    boolean wantsHash = tier.policy.wantsKeyHash();
     for (int slot : slots) {
-      if (!state.onSsd(slot)) {
-        continue;
-      }
-      for (int slice = 0; slice < state.slices(slot); slice++) {
-        kept.add(
-            state.ssdFile(slot, slice),
-            state.ssdOffset(slot, slice),
-            state.extentBytes(slot, slice));
-      }
-      if (state.blockState(slot) != BlockState.EVICTED) {
-        tier.policy.entered(slot, host.keyHash(slot));
+      if (state.blockId(slot) != 0 && state.onSsd(slot) && state.blockState(slot) != BlockState.EVICTED) {
+        tier.policy.entered(slot, wantsHash ? host.keyHash(slot) : 0);
       }
     }
     tier.extents.occupy(kept);

@@ -26,6 +26,12 @@ final class BlockTable extends BlockColumns {
 
   private final int[] candidates = new int[BATCH];
 
+  /** Blocks that are made and not indexed yet. */
+  private final long[] unindexedHashes = new long[BATCH];
+
+  private final int[] unindexedSlots = new int[BATCH];
+  private int unindexed;
+
   private final SlotIndex byKey = new SlotIndex();
   private final IdIndex byId = new IdIndex();
 
@@ -153,17 +159,41 @@ final class BlockTable extends BlockColumns {
     byKey.expect(blocks);
   }
 
-  /** A new block in state RESERVED without any slice. Its key is not among the findable ones. */
-  int create(GroupRow group, long blockId, byte[] packed, int offset, int length, long position) {
+  /**
+   * Like {@link #create}, for the reader of a checkpoint: a key may be found only when {@link
+   * #indexCreated} was called behind it.
+   */
+  int createUnindexed(
+      GroupRow group, long blockId, byte[] packed, int offset, int length, long position) {
     int slot = takeSlot(length, group.slices);
     long hash = Mix.bytes(group.seed, packed, offset, length);
-    byKey.insert(hash, slot);
     fill(slot, group, blockId, packed, offset, 1, position);
     if (summing) {
       digest +=
           BlockDigest.identity(blockId, hash, position)
               + BlockDigest.state(blockId, BlockChunk.RESERVED);
     }
+    unindexedHashes[unindexed] = hash;
+    unindexedSlots[unindexed++] = slot;
+    if (unindexed == BATCH) {
+      indexCreated();
+    }
+    return slot;
+  }
+
+  /** Makes keys findable whose cache lines are waited for together. */
+  void indexCreated() {
+    byKey.touch(unindexedHashes, unindexed);
+    for (int i = 0; i < unindexed; i++) {
+      byKey.insert(unindexedHashes[i], unindexedSlots[i]);
+    }
+    unindexed = 0;
+  }
+
+  /** A new block in state RESERVED without any slice. Its key is not among the findable ones. */
+  int create(GroupRow group, long blockId, byte[] packed, int offset, int length, long position) {
+    int slot = createUnindexed(group, blockId, packed, offset, length, position);
+    indexCreated();
     return slot;
   }
 
@@ -665,34 +695,7 @@ final class BlockTable extends BlockColumns {
 
   /** The slots of all blocks by ascending id. */
   int[] slotsInOrder() {
-    long[] ids = idsInOrder();
-    int[] slots = new int[ids.length];
-    int slot = -1;
-    for (int i = 0; i < ids.length; i++) {
-      slot = slotOf(ids[i], slot);
-      slots[i] = slot;
-    }
-    return slots;
-  }
-
-  /** The ids of all blocks, ascending. */
-  long[] idsInOrder() {
-    long[] ids = new long[(int) Arrays.stream(blocksByState).sum()];
-    int count = 0;
-    long last = 0;
-    boolean ordered = true;
-    for (int slot = 0; slot < slotLimit(); slot++) {
-      long id = blockId(slot);
-      if (id != 0) {
-        ids[count++] = id;
-        ordered &= id > last;
-        last = id;
-      }
-    }
-    if (!ordered) {
-      Arrays.sort(ids);
-    }
-    return ids;
+    return byId.slotsInOrder();
   }
 
   /** What {@link #digest()} must be, computed from the columns. */

@@ -3,12 +3,17 @@ package io.orbitkv.state;
 import java.io.DataInput;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.CRC32C;
 
 /** Reads what {@link FrameWriter} wrote; every byte it returns was verified. */
 final class FrameReader {
   private static final int MAX_TEXT_BYTES = 1 << 20;
+  private static final VarHandle LONGS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final DataInput in;
   private final byte[] frame = new byte[FrameWriter.FRAME_BYTES];
@@ -50,6 +55,10 @@ final class FrameReader {
   }
 
   long fixed() throws IOException {
+    if (limit - at >= Long.BYTES) {
+      at += Long.BYTES;
+      return (long) LONGS.get(frame, at - Long.BYTES);
+    }
     long value = 0;
     for (int shift = 0; shift < 64; shift += 8) {
       value |= (long) octet() << shift;

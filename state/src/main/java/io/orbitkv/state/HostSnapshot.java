@@ -300,12 +300,11 @@ final class HostSnapshot {
   private static void writeBlocks(BlockTable blocks, int version, FrameWriter to)
       throws IOException {
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
-    long[] ids = blocks.idsInOrder();
-    to.varint(ids.length);
+    int[] slots = blocks.slotsInOrder();
+    to.varint(slots.length);
     long before = 0;
-    int slot = -1;
-    for (long id : ids) {
-      slot = blocks.slotOf(id, slot);
+    for (int slot : slots) {
+      long id = blocks.blockId(slot);
       GroupRow group = blocks.group(slot);
       to.varint(id - before);
       to.varint(group.namespaceId);
@@ -339,49 +338,63 @@ final class HostSnapshot {
       throws IOException {
     BlockTable blocks = state.blocks;
     byte[] key = new byte[Keys.MAX_KEY_BYTES];
-    long id = 0;
     int count = from.varint32();
     blocks.expect(Math.min(count, MOST_EXPECTED));
+    long id = 0;
+    GroupRow group = null;
     for (int left = count; left > 0; left--) {
       id += from.varint();
       int namespaceId = from.varint32();
-      GroupRow group =
-          HostInvariants.group(state.position, state.registry, namespaceId, from.varint32());
-      int keyBytes = from.octet();
-      from.bytes(key, keyBytes);
-      int slot = blocks.create(group, id, key, 0, keyBytes, from.varint());
-      byte blockState = (byte) from.octet();
-      for (int pins = from.varint32(); pins > 0; pins--) {
-        blocks.pin(slot);
+      int groupId = from.varint32();
+      if (group == null || group.namespaceId != namespaceId || group.groupId != groupId) {
+        group = HostInvariants.group(state.position, state.registry, namespaceId, groupId);
       }
-      for (int slice = 0; slice < group.slices; slice++) {
-        int sliceState = from.octet();
-        if (sliceState != BlockChunk.SLICE_EMPTY) {
-          blocks.reserveSlice(slot, slice, from.varint(), from.varint(), from.varint32());
-          long checksum = from.fixed();
-          if (sliceState == BlockChunk.SLICE_PUBLISHED) {
-            blocks.publishSlice(slot, slice, checksum);
-          } else if (sliceState == BlockChunk.SLICE_LOADING) {
-            blocks.becomeLoading(slot, slice, checksum);
-          }
+      readBlock(blocks, version, group, id, key, from);
+    }
+    blocks.indexCreated();
+  }
+
+  /** A method of its own, because the JVM is sooner done with one than with the loop around it. */
+  private static void readBlock(
+      BlockTable blocks, int version, GroupRow group, long id, byte[] key, FrameReader from)
+      throws IOException {
+    int keyBytes = from.octet();
+    from.bytes(key, keyBytes);
+    int slot = blocks.createUnindexed(group, id, key, 0, keyBytes, from.varint());
+    byte blockState = (byte) from.octet();
+    for (int pins = from.varint32(); pins > 0; pins--) {
+      blocks.pin(slot);
+    }
+    for (int slice = 0; slice < group.slices; slice++) {
+      int sliceState = from.octet();
+      if (sliceState != BlockChunk.SLICE_EMPTY) {
+        blocks.reserveSlice(slot, slice, from.varint(), from.varint(), from.varint32());
+        long checksum = from.fixed();
+        if (sliceState == BlockChunk.SLICE_PUBLISHED) {
+          blocks.publishSlice(slot, slice, checksum);
+        } else if (sliceState == BlockChunk.SLICE_LOADING) {
+          blocks.becomeLoading(slot, slice, checksum);
         }
       }
-      if (version >= WITH_TIER) {
-        TierSnapshot.readCopy(blocks, slot, from);
+    }
+    if (version >= WITH_TIER) {
+      TierSnapshot.readCopy(blocks, slot, from);
+    }
+    long leasedAt = version >= WITH_POOL ? from.varint() : 0;
+    if (leasedAt > 0) {
+      blocks.leased(slot, 1, leasedAt);
+    }
+    switch (blockState) {
+      case BlockChunk.RESERVED -> {}
+      case BlockChunk.SEALED -> blocks.seal(slot);
+      case BlockChunk.DEMOTED -> blocks.demoted(slot);
+      case BlockChunk.LOADING -> blocks.loading(slot);
+      case BlockChunk.UNVERIFIED -> blocks.unverified(slot);
+      case BlockChunk.EVICTED -> {
+        blocks.indexCreated();
+        blocks.evict(slot, 1, Effects.NONE);
       }
-      long leasedAt = version >= WITH_POOL ? from.varint() : 0;
-      if (leasedAt > 0) {
-        blocks.leased(slot, 1, leasedAt);
-      }
-      switch (blockState) {
-        case BlockChunk.RESERVED -> {}
-        case BlockChunk.SEALED -> blocks.seal(slot);
-        case BlockChunk.DEMOTED -> blocks.demoted(slot);
-        case BlockChunk.LOADING -> blocks.loading(slot);
-        case BlockChunk.UNVERIFIED -> blocks.unverified(slot);
-        case BlockChunk.EVICTED -> blocks.evict(slot, 1, Effects.NONE);
-        default -> throw new DamagedSnapshot("block " + id + " has state " + blockState);
-      }
+      default -> throw new DamagedSnapshot("block " + id + " has state " + blockState);
     }
   }
 

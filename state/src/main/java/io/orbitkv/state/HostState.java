@@ -645,6 +645,24 @@ public final class HostState {
     return blocks.ssd.has(slot);
   }
 
+  /** Visits every extent on SSD, in no order. Walks all blocks. */
+  public void forEachSsdExtent(SsdExtentVisitor visitor) {
+    blocks.ssd.forEach(visitor);
+  }
+
+  /** Receives an extent on SSD. */
+  @FunctionalInterface
+  public interface SsdExtentVisitor {
+    /**
+     * An extent.
+     *
+     * @param file the tier's file that it lies in
+     * @param offset byte offset in that file
+     * @param bytes allocated bytes
+     */
+    void visit(int file, long offset, int bytes);
+  }
+
   /** Whether the block is being read from SSD, whatever became of it since. */
   public boolean beingRead(int slot) {
     return blocks.sliceState(slot, 0) == BlockChunk.SLICE_LOADING;

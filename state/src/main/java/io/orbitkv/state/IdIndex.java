@@ -114,6 +114,31 @@ final class IdIndex {
     return size;
   }
 
+  /** The slots of all blocks by ascending id: only the pages must be sorted. */
+  int[] slotsInOrder() {
+    long[] keys = new long[(int) pages.size()];
+    int count = 0;
+    for (int page = 0; page < shelfCount << SHELF_BITS; page++) {
+      if (shelf(page).used[page & SHELF_MASK] != 0) {
+        keys[count++] = shelf(page).key[page & SHELF_MASK];
+      }
+    }
+    Arrays.sort(keys);
+    int[] slots = new int[(int) size];
+    int at = 0;
+    for (long key : keys) {
+      int page = page(key);
+      int[] shelf = shelf(page).slot;
+      int first = at(page, 0);
+      for (int i = first; i < first + PAGE; i++) {
+        if (shelf[i] != 0) {
+          slots[at++] = shelf[i] - 1;
+        }
+      }
+    }
+    return slots;
+  }
+
   long heapBytes() {
     return pages.heapBytes() + shelfCount * (80L + (1L << SHELF_BITS) * (8 + 1 + 4 * PAGE));
   }

@@ -80,6 +80,19 @@ final class SsdTable {
     }
   }
 
+  void forEach(HostState.SsdExtentVisitor visitor) {
+    for (int first = 0; first < blocks.slotLimit(); first += BlockChunk.SLOTS) {
+      BlockChunk chunk = blocks.chunk(first);
+      SsdColumns columns = chunk.ssd;
+      for (int at = 0; columns != null && at < columns.place.length; at++) {
+        long place = columns.place[at];
+        if (place != SsdColumns.NONE) {
+          visitor.visit(SsdColumns.file(place), SsdColumns.offset(place), chunk.extentBytes[at]);
+        }
+      }
+    }
+  }
+
   /** What {@link #digest()} must be, computed from the columns. */
   long digestFromScratch() {
     long sum = 0;

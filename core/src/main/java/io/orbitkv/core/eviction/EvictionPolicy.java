@@ -20,6 +20,9 @@ public interface EvictionPolicy {
    */
   void entered(int slot, long keyHash);
 
+  /** Whether {@link #entered} looks at the hash; where it does not, any number does. */
+  boolean wantsKeyHash();
+
   /** A block was used by a request; nothing happens if the policy does not hold it. */
   void touched(int slot);
 

@@ -15,6 +15,11 @@ public final class LruPolicy implements EvictionPolicy {
   }
 
   @Override
+  public boolean wantsKeyHash() {
+    return false;
+  }
+
+  @Override
   public void touched(int slot) {
     if (slot != slots.last() && slots.remove(slot)) {
       slots.addLast(slot);

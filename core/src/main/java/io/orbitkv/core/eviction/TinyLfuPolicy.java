@@ -68,6 +68,11 @@ public final class TinyLfuPolicy implements EvictionPolicy {
   }
 
   @Override
+  public boolean wantsKeyHash() {
+    return true;
+  }
+
+  @Override
   public void touched(int slot) {
     if (blocks.holds(slot)) {
       blocks.touch(slot);

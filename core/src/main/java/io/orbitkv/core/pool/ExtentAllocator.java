@@ -146,27 +146,27 @@ public class ExtentAllocator {
    * Takes extents that are in use from an earlier life into the books of a range of which nothing
    * is in use.
    *
-   * @param offsets ascending
+   * @param places in order
    * @throws IllegalArgumentException if two overlap, or one is not in the range
    */
-  public void occupy(long[] offsets, int[] bytes) {
+  void occupy(PlacesInOrder places) {
     if (usedExtents != 0) {
       throw new IllegalStateException(usedExtents + " extents are in use");
     }
-    reserveNodes(runs(offsets, bytes));
-    usedByStart.expect(offsets.length);
+    reserveNodes(runs(places));
+    usedByStart.expect(places.count());
     int rest = 0;
     unlink(rest);
-    for (int i = 0; i < offsets.length; i++) {
-      int first = (int) (offsets[i] >> granuleShift);
-      int wanted = bytes[i] >> granuleShift;
+    for (int i = 0; i < places.count(); i++) {
+      int first = (int) (places.offset(i) >> granuleShift);
+      int wanted = places.bytes(i) >> granuleShift;
       if (wanted <= 0
           || rest == NONE
           || first < start[rest]
           || first > start[rest] + length[rest] - wanted) {
         throw new IllegalArgumentException(
             "extent [%d, +%d) overlaps another or is not in the range"
-                .formatted(offsets[i], bytes[i]));
+                .formatted(places.offset(i), places.bytes(i)));
       }
       if (first > start[rest]) {
         int gap = rest;
@@ -186,12 +186,12 @@ public class ExtentAllocator {
   }
 
   /** How many runs there are, free ones between these extents and the rest among them. */
-  private static int runs(long[] offsets, int[] bytes) {
-    int runs = offsets.length + 1;
+  private static int runs(PlacesInOrder places) {
+    int runs = places.count() + 1;
     long end = 0;
-    for (int i = 0; i < offsets.length; i++) {
-      runs += offsets[i] == end ? 0 : 1;
-      end = offsets[i] + bytes[i];
+    for (int i = 0; i < places.count(); i++) {
+      runs += places.offset(i) == end ? 0 : 1;
+      end = places.offset(i) + places.bytes(i);
     }
     return runs;
   }

@@ -42,13 +42,7 @@ public final class PlacesInOrder {
   /** Takes all that were added into fresh books. */
   public void occupy(ExtentAllocator books) {
     Arrays.sort(places, 0, count);
-    long[] offsets = new long[count];
-    int[] bytes = new int[count];
-    for (int i = 0; i < count; i++) {
-      offsets[i] = offset(i);
-      bytes[i] = bytes(i);
-    }
-    books.occupy(offsets, bytes);
+    books.occupy(this);
   }
 
   /** Receives an extent. */
@@ -64,11 +58,15 @@ public final class PlacesInOrder {
     }
   }
 
-  private long offset(int i) {
+  int count() {
+    return count;
+  }
+
+  long offset(int i) {
     return (places[i] >>> LENGTH_BITS) * granuleBytes;
   }
 
-  private int bytes(int i) {
+  int bytes(int i) {
     return (int) (places[i] & ((1 << LENGTH_BITS) - 1)) * granuleBytes;
   }
 }
