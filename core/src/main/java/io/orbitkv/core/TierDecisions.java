@@ -40,7 +40,9 @@ final class TierDecisions {
     state.forEachSsdExtent(kept::add);
     boolean wantsHash = tier.policy.wantsKeyHash();
     for (int slot : slots) {
-      if (state.blockId(slot) != 0 && state.onSsd(slot) && state.blockState(slot) != BlockState.EVICTED) {
+      if (state.blockId(slot) != 0
+          && state.onSsd(slot)
+          && state.blockState(slot) != BlockState.EVICTED) {
         tier.policy.entered(slot, wantsHash ? host.keyHash(slot) : 0);
       }
     }
