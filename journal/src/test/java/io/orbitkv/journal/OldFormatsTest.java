@@ -3,7 +3,10 @@ package io.orbitkv.journal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.orbitkv.state.Effects;
 import io.orbitkv.state.Fact;
+import io.orbitkv.state.HostEvent;
+import io.orbitkv.state.HostState;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -21,10 +24,16 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Replays journals that earlier formats wrote. A file here is made once, when its format is
  * released, and never changed again: {@code OldFormatsTest.main} with a version and the resource
- * folder writes {@code VERSION.zip} and {@code VERSION.properties} with what must come out.
+ * folder writes {@code VERSION.zip} and {@code VERSION.properties} with what must come out. The
+ * version is that of the checkpoint in it: the first of a host without an SSD tier, the second of
+ * one with a tier, the third of one whose pool outlives its daemons.
  */
 class OldFormatsTest {
-  private static final List<String> VERSIONS = List.of("v1");
+  private static final List<String> VERSIONS = List.of("v1", "v2", "v3");
+
+  private static final int CHECKPOINT_MAGIC_BYTES = 8;
+  private static final int FRAME_LENGTH_BYTES = 4;
+  private static final int SNAPSHOT_MAGIC_BYTES = 4;
 
   @TempDir Path temporary;
 
@@ -33,6 +42,7 @@ class OldFormatsTest {
     for (String version : VERSIONS) {
       Path dir = temporary.resolve(version);
       unzip(version, dir);
+      assertEquals(version, "v" + snapshotVersion(dir));
       Properties expected = new Properties();
       try (InputStream in = resource(version + ".properties")) {
         expected.load(in);
@@ -53,6 +63,12 @@ class OldFormatsTest {
     }
   }
 
+  /** What the checkpoint's snapshot says behind the magic numbers of both. */
+  private static int snapshotVersion(Path dir) throws IOException {
+    byte[] file = Files.readAllBytes(Layout.checkpoints(dir).lastEntry().getValue());
+    return file[CHECKPOINT_MAGIC_BYTES + FRAME_LENGTH_BYTES + SNAPSHOT_MAGIC_BYTES];
+  }
+
   /** Two daemon runs, the second after a crash, and a checkpoint between them. */
   static void main(String[] arguments) throws Exception {
     String version = arguments[0];
@@ -65,20 +81,21 @@ class OldFormatsTest {
       if (!(recovered instanceof Recovered.Opened opened)) {
         throw new IllegalStateException(recovered.toString());
       }
-      Workload workload = new Workload(run, 64, opened.state());
+      HostState state = opened.state();
       try (Journal journal = opened.journal()) {
-        for (int i = 0; i < 300; i++) {
-          Fact fact = workload.next(Samples.AT_MICROS + workload.state().position() + 1);
-          journal.append(fact.atMicros(), fact.event());
+        if (version.equals("v1")) {
+          workload(new Workload(run, 64, state), journal);
+        } else {
+          new TierScript(state, version.equals("v3"), event -> apply(event, state, journal)).run();
         }
       }
       if (run == 0) {
-        checkpoint = workload.state().position();
-        Checkpoint.write(dir, JournalReader.open(dir).journalId().orElseThrow(), workload.state());
+        checkpoint = state.position();
+        Checkpoint.write(dir, JournalReader.open(dir).journalId().orElseThrow(), state);
       }
-      expected.setProperty("position", "" + workload.state().position());
+      expected.setProperty("position", "" + state.position());
       expected.setProperty("checkpoint", "" + checkpoint);
-      expected.setProperty("digest", Long.toHexString(workload.state().digest()));
+      expected.setProperty("digest", Long.toHexString(state.digest()));
     }
     try (ZipOutputStream zip =
             new ZipOutputStream(Files.newOutputStream(resources.resolve(version + ".zip")));
@@ -92,6 +109,18 @@ class OldFormatsTest {
     try (var out = Files.newOutputStream(resources.resolve(version + ".properties"))) {
       expected.store(out, "what the journal of format " + version + " folds to");
     }
+  }
+
+  private static void workload(Workload workload, Journal journal) {
+    for (int i = 0; i < 300; i++) {
+      Fact fact = workload.next(Samples.AT_MICROS + workload.state().position() + 1);
+      journal.append(fact.atMicros(), fact.event());
+    }
+  }
+
+  private static void apply(HostEvent event, HostState state, Journal journal) {
+    long atMicros = Samples.AT_MICROS + state.position() + 1;
+    state.apply(new Fact(journal.append(atMicros, event), atMicros, event), Effects.NONE);
   }
 
   private static void unzip(String version, Path dir) throws IOException {

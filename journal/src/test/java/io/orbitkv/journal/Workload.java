@@ -110,7 +110,7 @@ final class Workload {
     return sealed.build();
   }
 
-  private static StateFormat format() {
+  static StateFormat format() {
     return new StateFormat(
         "sha256:0123456789abcdef",
         "engine-1",

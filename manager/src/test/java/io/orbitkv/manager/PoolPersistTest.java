@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.orbitkv.client.PublishResult;
+import io.orbitkv.ffi.FileSystemSpace;
 import io.orbitkv.manager.config.Setting;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.Totals.PoolCounter;
@@ -17,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A daemon whose pool lies in a file of tmpfs. */
 class PoolPersistTest {
   private static final int HEADER_BYTES = 2 << 20;
+  private static final long HUGE_BYTES = (32 << 20) + HEADER_BYTES;
 
   @TempDir private Path folder;
   private Path shared;
@@ -94,6 +97,51 @@ class PoolPersistTest {
       assertEquals(0, state.unverifiedBlocks());
       running.startAgain();
     }
+  }
+
+  @Test
+  void shouldAdoptItsBlocksFromHugePages() throws Exception {
+    Path huge = hugeFolder();
+    try (RunningDaemon running =
+        new RunningDaemon(folder, Map.of(Setting.POOL_PERSIST, huge.toString()))) {
+      publish(running, 4);
+      running.stop();
+      running.startAgain();
+      try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+        for (int number = 1; number <= 4; number++) {
+          assertEquals(KeptBlocks.EACH, KeptBlocks.restored(engine, number));
+        }
+      }
+      awaitAdoption(running);
+      assertEquals(4 * KeptBlocks.EACH, running.daemon().adoption().adoptedBlocks());
+      assertTrue(
+          running.daemon().poolDescription().contains("huge"), running.daemon().poolDescription());
+    } finally {
+      Files.deleteIfExists(huge.resolve("orbitkv.pool"));
+      Files.delete(huge);
+    }
+  }
+
+  /** A folder of its own where huge pages are mounted; says why the test is left out otherwise. */
+  private static Path hugeFolder() throws IOException {
+    for (String mount : Files.readAllLines(Path.of("/proc/mounts"))) {
+      String[] words = mount.split(" ", -1);
+      Path path = Path.of(words[1]);
+      if (!words[2].equals("hugetlbfs") || !Files.isWritable(path)) {
+        continue;
+      }
+      long freeBytes = FileSystemSpace.ofPath(path.toString()).freeBytes();
+      if (freeBytes < HUGE_BYTES) {
+        abort("%s has only %,d bytes of huge pages free".formatted(path, freeBytes));
+      }
+      return Files.createTempDirectory(path, "orbitkv-test");
+    }
+    return abort("no hugetlbfs is mounted that this user may write");
+  }
+
+  private static <T> T abort(String why) {
+    System.out.println("PoolPersistTest: huge pages are not tried: " + why);
+    return Assumptions.abort(why);
   }
 
   @Test

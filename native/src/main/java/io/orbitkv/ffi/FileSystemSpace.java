@@ -1,11 +1,12 @@
 package io.orbitkv.ffi;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What {@code statfs} says of a file system.
+ * What {@code statfs} says of a file system, and the host of its huge pages.
  *
  * @param type its magic number
  * @param totalBytes its size
@@ -49,10 +50,27 @@ public record FileSystemSpace(long type, long totalBytes, long freeBytes, long b
     if (blockBytes == 0) {
       blockBytes = out.get(ValueLayout.JAVA_LONG, 8);
     }
-    return new FileSystemSpace(
-        out.get(ValueLayout.JAVA_LONG, 0),
-        out.get(ValueLayout.JAVA_LONG, 16) * blockBytes,
-        out.get(ValueLayout.JAVA_LONG, 32) * blockBytes,
-        blockBytes);
+    FileSystemSpace said =
+        new FileSystemSpace(
+            out.get(ValueLayout.JAVA_LONG, 0),
+            out.get(ValueLayout.JAVA_LONG, 16) * blockBytes,
+            out.get(ValueLayout.JAVA_LONG, 32) * blockBytes,
+            blockBytes);
+    return said.isHugeTlb() && said.totalBytes == 0 ? said.ofHost() : said;
+  }
+
+  /** A hugetlbfs that was mounted without a size says nothing: it may take all that the host has. */
+  private FileSystemSpace ofHost() {
+    try {
+      for (HugePagePool pool : HugePagePool.all()) {
+        if (pool.pageBytes() == blockBytes) {
+          return new FileSystemSpace(
+              type, pool.total() * blockBytes, pool.free() * blockBytes, blockBytes);
+        }
+      }
+      return this;
+    } catch (IOException unknown) {
+      return this;
+    }
   }
 }
