@@ -64,17 +64,14 @@ final class TierScript {
 
   private void begin() {
     long epoch = state.epoch() + 1;
-    emit.accept(
-        new HostEvent.EpochStarted(epoch, "test", (long) POOL_BLOCKS * EXTENT_BYTES, "{}"));
+    emit.accept(new HostEvent.EpochStarted(epoch, "test", (long) POOL_BLOCKS * EXTENT_BYTES, "{}"));
     state
         .tickets()
-        .forEach(
-            each -> emit.accept(new HostEvent.TicketClosed(each.id(), TicketEnd.RESTART, 0)));
+        .forEach(each -> emit.accept(new HostEvent.TicketClosed(each.id(), TicketEnd.RESTART, 0)));
     state
         .sessions()
         .forEach(each -> emit.accept(new HostEvent.SessionClosed(each.id(), SessionEnd.RESTART)));
-    forAll(
-        state::beingRead, ids -> new HostEvent.LoadFailed(ids, LoadFailure.RESTART, ""));
+    forAll(state::beingRead, ids -> new HostEvent.LoadFailed(ids, LoadFailure.RESTART, ""));
     emit.accept(new HostEvent.SsdTierOpened(7, 9, Longs.of((1L + TIER_BLOCKS) * EXTENT_BYTES)));
     if (keepsPool) {
       emit.accept(new HostEvent.PoolOpened(3, 5));
@@ -83,8 +80,7 @@ final class TierScript {
       forAll(
           slot -> state.sealed(slot) && state.onSsd(slot),
           ids -> new HostEvent.BlocksDemoted(ids, EvictionCause.RESTART, 0, ""));
-      forAll(
-          state::sealed, ids -> new HostEvent.BlocksEvicted(ids, EvictionCause.RESTART, 0, ""));
+      forAll(state::sealed, ids -> new HostEvent.BlocksEvicted(ids, EvictionCause.RESTART, 0, ""));
     }
     state
         .instances()
@@ -109,8 +105,7 @@ final class TierScript {
           new HostEvent.BlocksNotAdopted(
               LongRanges.of(kept[0], 1), AdoptionFailure.CHECKSUM, "test"));
     }
-    forAll(
-        state::unverified, ids -> new HostEvent.BlocksAdopted(ids, 4_096L * ids.size(), 17));
+    forAll(state::unverified, ids -> new HostEvent.BlocksAdopted(ids, 4_096L * ids.size(), 17));
   }
 
   private void request(String name, int number) {
@@ -249,8 +244,7 @@ final class TierScript {
     return Arrays.stream(state.slotsInOrder()).filter(wanted).mapToLong(state::blockId).toArray();
   }
 
-  private void forAll(
-      IntPredicate wanted, Function<LongRanges, HostEvent> fact) {
+  private void forAll(IntPredicate wanted, Function<LongRanges, HostEvent> fact) {
     LongRanges.Builder blocks = new LongRanges.Builder();
     for (long id : ids(wanted)) {
       blocks.add(id);

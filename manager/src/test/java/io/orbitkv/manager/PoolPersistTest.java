@@ -124,6 +124,7 @@ class PoolPersistTest {
 
   /** A folder of its own where huge pages are mounted; says why the test is left out otherwise. */
   private static Path hugeFolder() throws IOException {
+    String why = "no hugetlbfs is mounted that this user may write";
     for (String mount : Files.readAllLines(Path.of("/proc/mounts"))) {
       String[] words = mount.split(" ", -1);
       Path path = Path.of(words[1]);
@@ -131,15 +132,11 @@ class PoolPersistTest {
         continue;
       }
       long freeBytes = FileSystemSpace.ofPath(path.toString()).freeBytes();
-      if (freeBytes < HUGE_BYTES) {
-        abort("%s has only %,d bytes of huge pages free".formatted(path, freeBytes));
+      if (freeBytes >= HUGE_BYTES) {
+        return Files.createTempDirectory(path, "orbitkv-test");
       }
-      return Files.createTempDirectory(path, "orbitkv-test");
+      why = "%s has only %,d bytes of huge pages free".formatted(path, freeBytes);
     }
-    return abort("no hugetlbfs is mounted that this user may write");
-  }
-
-  private static <T> T abort(String why) {
     System.out.println("PoolPersistTest: huge pages are not tried: " + why);
     return Assumptions.abort(why);
   }

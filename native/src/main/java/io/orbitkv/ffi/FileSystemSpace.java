@@ -59,7 +59,9 @@ public record FileSystemSpace(long type, long totalBytes, long freeBytes, long b
     return said.isHugeTlb() && said.totalBytes == 0 ? said.ofHost() : said;
   }
 
-  /** A hugetlbfs that was mounted without a size says nothing: it may take all that the host has. */
+  /**
+   * A hugetlbfs that was mounted without a size says nothing: it may take all that the host has.
+   */
   private FileSystemSpace ofHost() {
     try {
       for (HugePagePool pool : HugePagePool.all()) {
