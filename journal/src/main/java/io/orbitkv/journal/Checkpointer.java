@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What a start folds is bounded by this: the facts between two checkpoints, and those that were
  * appended while the later one was being made. A checkpoint costs as much as there are blocks, so
- * with many of them the distance grows to a quarter as many facts as blocks.
+ * with many of them the distance grows to an eighth as many facts as blocks.
  */
 final class Checkpointer implements JournalKeeper.RollListener {
   /**
@@ -33,8 +33,8 @@ final class Checkpointer implements JournalKeeper.RollListener {
    */
   private static final long AFTER_START_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** Of a checkpoint, for one fact behind it: then both take a start about as long. */
-  private static final int BLOCKS_PER_FACT = 4;
+  /** Of a checkpoint, for one fact behind it: then the facts take a start no longer than the blocks. */
+  private static final int BLOCKS_PER_FACT = 8;
 
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);

@@ -93,6 +93,11 @@ public final class SsdDuty implements SsdStore {
   // ---- the device's side
   // -------------------------------------------------------------------------
 
+  /** Whether a task was submitted that nobody has looked at; any thread may ask. */
+  boolean isWanted() {
+    return !submitted.isEmpty();
+  }
+
   /** Begins what can be begun and looks at what has ended; returns how much was done. */
   public int doWork() {
     int work = take() + begin();

@@ -3,6 +3,7 @@ package io.orbitkv.core.ssd;
 import io.orbitkv.core.ssd.device.SsdDevice;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +12,13 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
   private static final long IDLE_NANOS = 100_000_000;
   private static final long STOP_SECONDS = 10;
 
+  /** How long the first engines have the processors for themselves, unless they want the disk. */
+  private static final long SETTLE_NANOS = 1_000_000_000;
+
   private final SsdDevice device;
   private final SsdDuty duty;
   private final Thread thread;
+  private volatile boolean settling = true;
   private volatile boolean closed;
   private volatile @Nullable RuntimeException failure;
 
@@ -43,7 +48,13 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
 
   @Override
   public boolean submit(SsdTask task) {
-    return !closed && duty.submit(task);
+    if (closed || !duty.submit(task)) {
+      return false;
+    }
+    if (settling) {
+      LockSupport.unpark(thread);
+    }
+    return true;
   }
 
   @Override
@@ -74,6 +85,7 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
       return;
     }
     device.wake();
+    LockSupport.unpark(thread);
     boolean interrupted = false;
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(STOP_SECONDS);
     while (thread.isAlive() && System.nanoTime() < deadline) {
@@ -96,8 +108,20 @@ public final class SsdWorker implements SsdStore, AutoCloseable {
     }
   }
 
+  /** Until the first task comes, or a little while is over. */
+  private void settle() {
+    long end = System.nanoTime() + SETTLE_NANOS;
+    for (long left = SETTLE_NANOS;
+        left > 0 && !closed && !duty.isWanted();
+        left = end - System.nanoTime()) {
+      LockSupport.parkNanos(this, left);
+    }
+    settling = false;
+  }
+
   private void run(Consumer<Throwable> fatal) {
     try {
+      settle();
       while (!closed) {
         if (duty.doWork() == 0) {
           device.await(IDLE_NANOS);

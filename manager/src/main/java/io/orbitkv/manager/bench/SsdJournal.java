@@ -88,9 +88,9 @@ record SsdJournal(long facts, long tailFacts, List<Long> samples) {
     return new SsdJournal(state.position(), state.position() - checkpoint, samples.alive(facts));
   }
 
-  /** With many blocks a checkpoint is due after a quarter as many facts. */
+  /** With many blocks a checkpoint is due after an eighth as many facts. */
   private static long factsToCheckpoint(HostState state) {
-    return Math.max(JournalOptions.DEFAULT.checkpointFacts(), state.liveBlocks() / 4);
+    return Math.max(JournalOptions.DEFAULT.checkpointFacts(), state.liveBlocks() / 8);
   }
 
   private static Journal open(Path dir, int checkpointFacts) throws IOException {
