@@ -33,7 +33,9 @@ final class Checkpointer implements JournalKeeper.RollListener {
    */
   private static final long AFTER_START_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** Of a checkpoint, for one fact behind it: then the facts take a start no longer than the blocks. */
+  /**
+   * Of a checkpoint, for one fact behind it: then the facts take a start no longer than the blocks.
+   */
   private static final int BLOCKS_PER_FACT = 8;
 
   private static final long IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
