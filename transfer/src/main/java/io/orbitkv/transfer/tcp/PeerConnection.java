@@ -137,14 +137,15 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelActive(ChannelHandlerContext context) {
     TcpOptions.Patience patience = engine.options().patience();
-    var _ = loop.schedule(
-        () -> {
-          if (state == State.CHALLENGE || state == State.WELCOME) {
-            close(new TransferFailure.Unreachable("no welcome within " + patience.hello()));
-          }
-        },
-        patience.hello().toNanos(),
-        TimeUnit.NANOSECONDS);
+    var _ =
+        loop.schedule(
+            () -> {
+              if (state == State.CHALLENGE || state == State.WELCOME) {
+                close(new TransferFailure.Unreachable("no welcome within " + patience.hello()));
+              }
+            },
+            patience.hello().toNanos(),
+            TimeUnit.NANOSECONDS);
     watch(patience.progress().toNanos());
   }
 
@@ -176,7 +177,8 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
     close(new TransferFailure.PeerLost(String.valueOf(cause.getMessage())));
   }
 
-  @SuppressWarnings("ReferenceEquality") // The very buffer that was handed out, not one of equal content.
+  @SuppressWarnings(
+      "ReferenceEquality") // The very buffer that was handed out, not one of equal content.
   private boolean isPlaced(ByteBuf in) {
     return in == placed;
   }
@@ -278,7 +280,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
             engine.options().runtime(),
             stripes.peer().runtime(),
             readerNonce,
-            engine.options().token()
+            engine
+                .options()
+                .token()
                 .ofReader(
                     sourceNonce, readerNonce, engine.options().runtime(), stripes.peer().runtime()))
         .write(out);
@@ -296,7 +300,9 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     Bits256 expected =
-        engine.options().token()
+        engine
+            .options()
+            .token()
             .ofSource(
                 sourceNonce, readerNonce, engine.options().runtime(), stripes.peer().runtime());
     if (!expected.matches(welcome.proof())) {
@@ -411,25 +417,27 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void watch(long progressNanos) {
-    var _ = loop.schedule(
-        () -> {
-          if (state == State.CLOSED) {
-            return;
-          }
-          long still = System.nanoTime() - lastMoveNanos;
-          boolean due = !asked.isEmpty();
-          if (due && still >= progressNanos) {
-            engine.counters().stalled.increment();
-            close(new TransferFailure.PeerLost("no byte came for " + still / 1_000_000 + " ms"));
-          } else if (!due
-              && waiting.isEmpty()
-              && still >= engine.options().patience().idle().toNanos()) {
-            close(new TransferFailure.PeerLost("idle"));
-          } else {
-            watch(progressNanos);
-          }
-        },
-        Math.max(1, progressNanos / 4),
-        TimeUnit.NANOSECONDS);
+    var _ =
+        loop.schedule(
+            () -> {
+              if (state == State.CLOSED) {
+                return;
+              }
+              long still = System.nanoTime() - lastMoveNanos;
+              boolean due = !asked.isEmpty();
+              if (due && still >= progressNanos) {
+                engine.counters().stalled.increment();
+                close(
+                    new TransferFailure.PeerLost("no byte came for " + still / 1_000_000 + " ms"));
+              } else if (!due
+                  && waiting.isEmpty()
+                  && still >= engine.options().patience().idle().toNanos()) {
+                close(new TransferFailure.PeerLost("idle"));
+              } else {
+                watch(progressNanos);
+              }
+            },
+            Math.max(1, progressNanos / 4),
+            TimeUnit.NANOSECONDS);
   }
 }

@@ -48,16 +48,17 @@ final class SourceConnection extends ChannelInboundHandlerAdapter {
     new Challenge(Wire.MAGIC, Wire.VERSION, nonce).write(out);
     var _ = context.writeAndFlush(out);
     TcpOptions.Patience patience = source.options().patience();
-    var _ = context
-        .executor()
-        .schedule(
-            () -> {
-              if (!welcome) {
-                var _ = context.close();
-              }
-            },
-            patience.hello().toNanos(),
-            TimeUnit.NANOSECONDS);
+    var _ =
+        context
+            .executor()
+            .schedule(
+                () -> {
+                  if (!welcome) {
+                    var _ = context.close();
+                  }
+                },
+                patience.hello().toNanos(),
+                TimeUnit.NANOSECONDS);
     watch(context, patience.progress().toNanos());
   }
 
@@ -154,7 +155,8 @@ final class SourceConnection extends ChannelInboundHandlerAdapter {
     if (hello.version() != Wire.VERSION) {
       return Refusal.UNSUPPORTED_VERSION;
     }
-    Bits256 expected = source.token().ofReader(nonce, hello.nonce(), hello.reader(), hello.source());
+    Bits256 expected =
+        source.token().ofReader(nonce, hello.nonce(), hello.reader(), hello.source());
     if (!expected.matches(hello.proof())) {
       return Refusal.WRONG_TOKEN;
     }
@@ -222,29 +224,30 @@ final class SourceConnection extends ChannelInboundHandlerAdapter {
 
   /** Closes the connection when bytes are due and none move, or when nobody asks for long. */
   private void watch(ChannelHandlerContext context, long progressNanos) {
-    var _ = context
-        .executor()
-        .schedule(
-            () -> {
-              if (!context.channel().isOpen()) {
-                return;
-              }
-              long now = System.nanoTime();
-              if (hasMoved(context)) {
-                lastMoveNanos = now;
-              }
-              long idleNanos = 4 * source.options().patience().idle().toNanos();
-              if (now - lastMoveNanos >= (requestsDue > 0 ? progressNanos : idleNanos)) {
-                if (requestsDue > 0) {
-                  source.counters().stalled.increment();
-                }
-                close(context);
-              } else {
-                watch(context, progressNanos);
-              }
-            },
-            Math.max(1, progressNanos / 4),
-            TimeUnit.NANOSECONDS);
+    var _ =
+        context
+            .executor()
+            .schedule(
+                () -> {
+                  if (!context.channel().isOpen()) {
+                    return;
+                  }
+                  long now = System.nanoTime();
+                  if (hasMoved(context)) {
+                    lastMoveNanos = now;
+                  }
+                  long idleNanos = 4 * source.options().patience().idle().toNanos();
+                  if (now - lastMoveNanos >= (requestsDue > 0 ? progressNanos : idleNanos)) {
+                    if (requestsDue > 0) {
+                      source.counters().stalled.increment();
+                    }
+                    close(context);
+                  } else {
+                    watch(context, progressNanos);
+                  }
+                },
+                Math.max(1, progressNanos / 4),
+                TimeUnit.NANOSECONDS);
   }
 
   private boolean hasMoved(ChannelHandlerContext context) {

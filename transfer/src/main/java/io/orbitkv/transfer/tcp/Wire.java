@@ -81,8 +81,7 @@ final class Wire {
       int magic = in.readIntLE();
       int version = in.readUnsignedShortLE();
       in.skipBytes(2);
-      return new Hello(
-          magic, version, uuid(in), uuid(in), Bits256.read(in), Bits256.read(in));
+      return new Hello(magic, version, uuid(in), uuid(in), Bits256.read(in), Bits256.read(in));
     }
 
     void write(ByteBuf out) {

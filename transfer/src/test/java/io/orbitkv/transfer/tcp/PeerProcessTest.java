@@ -42,8 +42,7 @@ class PeerProcessTest {
       awaitFirstByte(range.destination());
       source.kill();
       long from = System.nanoTime();
-      assertInstanceOf(
-          TransferFailure.PeerLost.class, read.outcome().get(20, TimeUnit.SECONDS));
+      assertInstanceOf(TransferFailure.PeerLost.class, read.outcome().get(20, TimeUnit.SECONDS));
       read.released().get(1, TimeUnit.SECONDS);
       assertTrue(System.nanoTime() - from < Duration.ofSeconds(5).toNanos(), "within its deadline");
       assertInstanceOf(
@@ -114,8 +113,7 @@ class PeerProcessTest {
     }
   }
 
-  private static PeerProcess startReader(TcpTransferEngine source, Grant grant)
-      throws IOException {
+  private static PeerProcess startReader(TcpTransferEngine source, Grant grant) throws IOException {
     return PeerProcess.start(
         "reader",
         "" + source.endpoint().port(),
@@ -152,8 +150,7 @@ class PeerProcessTest {
 
   private static TransferRead begin(
       TcpTransferEngine reader, PeerProcess.Peer peer, RangeRead range, Duration deadline) {
-    return reader.read(
-        peer.endpoint(), peer.grant(), List.of(range), RangeVerifier.NONE, deadline);
+    return reader.read(peer.endpoint(), peer.grant(), List.of(range), RangeVerifier.NONE, deadline);
   }
 
   private static RangeRead range(Arena arena) {

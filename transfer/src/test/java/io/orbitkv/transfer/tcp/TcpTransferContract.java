@@ -93,10 +93,7 @@ abstract class TcpTransferContract extends TransferContract {
   @Test
   void shouldRefuseAPeerWithoutTheToken() throws IOException {
     TcpOptions stranger =
-        TcpOptions.of(
-            options().bind(),
-            UUID.randomUUID(),
-            token("another token of us"));
+        TcpOptions.of(options().bind(), UUID.randomUUID(), token("another token of us"));
     PoolRange range = new PoolRange(0, 64);
     try (TransferEngine engine =
         TcpTransferEngine.start(stranger.with(preference), arena.allocate(64))) {
