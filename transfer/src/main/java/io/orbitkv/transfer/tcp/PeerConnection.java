@@ -56,6 +56,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
   private @Nullable ByteBuf placed;
   private @Nullable TransferFailure whyClosed;
   private boolean closedForAbort;
+  private boolean opened;
   private long payloadLeft;
   private long bytesAsked;
   private long maxBytes;
@@ -101,13 +102,21 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
         });
   }
 
-  /** The connection attempt is over. */
+  /** The connection attempt is over. One that failed may have no event loop behind it. */
   void connected(Channel made, @Nullable Throwable cause) {
-    if (cause != null) {
-      close(new TransferFailure.Unreachable(String.valueOf(cause.getMessage())));
+    if (cause == null) {
+      made.closeFuture().addListener(closed -> ended());
+      return;
     }
-    // Also for a connection that never came about: the channel is closed then.
-    made.closeFuture().addListener(closed -> ended());
+    try {
+      loop.execute(
+          () -> {
+            close(new TransferFailure.Unreachable(String.valueOf(cause.getMessage())));
+            ended();
+          });
+    } catch (RejectedExecutionException shutDown) {
+      engine.gone(this);
+    }
   }
 
   void closeNow(TransferFailure why) {
@@ -186,14 +195,16 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
   private void accept(Piece piece) {
     if (piece.operation().hasEnded()) {
       piece.operation().over();
-    } else if (state == State.CLOSED) {
-      again(piece);
-    } else {
+    } else if (state != State.CLOSED) {
       if (asked.isEmpty()) {
         lastMoveNanos = System.nanoTime();
       }
       waiting.add(piece);
       pump();
+    } else if (opened || whyClosed == null) {
+      again(piece);
+    } else {
+      piece.failed(whyClosed);
     }
   }
 
@@ -316,6 +327,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
     maxBytes = welcome.maxBytes();
     maxRequests = welcome.maxRequests();
     state = State.OPEN;
+    opened = true;
     pump();
   }
 
@@ -391,6 +403,7 @@ final class PeerConnection extends ChannelInboundHandlerAdapter {
     if (why == null) {
       throw new IllegalStateException("closed without a reason");
     }
+    engine.gone(this);
     List<Piece> left = new ArrayList<>(asked);
     left.addAll(waiting);
     asked.clear();

@@ -163,6 +163,13 @@ public final class TcpTransferEngine implements TransferEngine {
     counters.bytesInFlight.addAndGet(-read.bytes());
   }
 
+  /** A connection to a peer is no more. */
+  void gone(PeerConnection connection) {
+    if (connections.remove(connection)) {
+      counters.outboundConnections.decrementAndGet();
+    }
+  }
+
   void verifierThrew(RuntimeException thrown) {
     LOG.error("a verifier threw; the range counts as corrupt", thrown);
   }
@@ -182,14 +189,6 @@ public final class TcpTransferEngine implements TransferEngine {
             .option(ChannelOption.RECVBUF_ALLOCATOR, new PlacingAllocator(connection))
             .handler(connection)
             .connect(stripes.peer().host(), stripes.peer().port());
-    connecting
-        .channel()
-        .closeFuture()
-        .addListener(
-            done -> {
-              connections.remove(connection);
-              counters.outboundConnections.decrementAndGet();
-            });
     connecting.addListener(done -> connection.connected(connecting.channel(), done.cause()));
     return connection;
   }
