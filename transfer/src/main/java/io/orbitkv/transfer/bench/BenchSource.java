@@ -98,8 +98,7 @@ public final class BenchSource implements AutoCloseable {
       MemorySegment pool = arena.allocate(TransferBench.POOL_BYTES, 4096);
       pool.fill((byte) 7);
       TcpOptions options =
-          options(
-              TcpOptions.Preference.valueOf(arguments[0]), Integer.parseInt(arguments[1]));
+          options(TcpOptions.Preference.valueOf(arguments[0]), Integer.parseInt(arguments[1]));
       try (TcpTransferEngine engine = TcpTransferEngine.start(options, pool)) {
         Grant grant =
             engine

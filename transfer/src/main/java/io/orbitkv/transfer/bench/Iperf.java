@@ -29,8 +29,7 @@ final class Iperf {
       for (int tries = 0; tries < 50; tries++) {
         Thread.sleep(20);
         Process client =
-            start(
-                "-c", "127.0.0.1", "-p", "" + port, "-P", "" + streams, "-t", "" + seconds, "-J");
+            start("-c", "127.0.0.1", "-p", "" + port, "-P", "" + streams, "-t", "" + seconds, "-J");
         String text = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (client.waitFor() == 0) {
           Matcher found = RECEIVED.matcher(text);

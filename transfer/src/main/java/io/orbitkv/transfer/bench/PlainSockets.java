@@ -26,8 +26,7 @@ final class PlainSockets {
   /** Serves reads of a pool until the process ends; the port. */
   static int serve(MemorySegment pool) throws IOException {
     ServerSocketChannel listener =
-        ServerSocketChannel.open()
-            .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     Thread.ofPlatform()
         .daemon()
         .start(

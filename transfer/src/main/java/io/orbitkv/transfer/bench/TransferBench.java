@@ -63,13 +63,11 @@ public final class TransferBench {
     int deepest = settings.depths().stream().max(Integer::compare).orElseThrow();
     try (Arena arena = Arena.ofShared();
         BenchSource source = BenchSource.start(settings);
-        TransferEngine engine =
-            TcpTransferEngine.start(options.with(flow), arena.allocate(4096))) {
+        TransferEngine engine = TcpTransferEngine.start(options.with(flow), arena.allocate(4096))) {
       MemorySegment destinations = arena.allocate((long) largest * deepest, 4096);
       destinations.fill((byte) 1);
       for (int size : settings.sizes()) {
-        var _ =
-            Load.run(engine, source, destinations, size, deepest, WARM_UP_SECONDS);
+        var _ = Load.run(engine, source, destinations, size, deepest, WARM_UP_SECONDS);
       }
       List<Figure> figures = new ArrayList<>();
       for (int size : settings.sizes()) {
@@ -103,18 +101,11 @@ public final class TransferBench {
     for (int i = 0; i < rounds; i++) {
       iperf[i] = Iperf.run(settings.streams(), settings.seconds());
       Duration before = cpuTime(source);
-      Load.Result result =
-          Load.run(engine, source, destinations, size, depth, settings.seconds());
-      cpu[i] =
-          cpuTime(source).minus(before).toNanos() / Math.max(1.0, result.bytes() / 1048576.0);
+      Load.Result result = Load.run(engine, source, destinations, size, depth, settings.seconds());
+      cpu[i] = cpuTime(source).minus(before).toNanos() / Math.max(1.0, result.bytes() / 1048576.0);
       sockets[i] =
           PlainSockets.run(
-              source.plainPort(),
-              POOL_BYTES,
-              size,
-              depth,
-              settings.streams(),
-              settings.seconds());
+              source.plainPort(), POOL_BYTES, size, depth, settings.streams(), settings.seconds());
       ours[i] = result.bytesPerSecond();
       ofIperf[i] = ours[i] / iperf[i];
       ofSockets[i] = ours[i] / sockets[i];
@@ -151,16 +142,12 @@ public final class TransferBench {
     return sorted[sorted.length / 2];
   }
 
-  /**
-   * Prints a table: {@code [streams [transport [event loops [sizes in KiB, by commas]]]]}.
-   */
+  /** Prints a table: {@code [streams [transport [event loops [sizes in KiB, by commas]]]]}. */
   public static void main(String[] arguments) throws IOException, InterruptedException {
     Settings base = Settings.DEFAULT;
     int streams = arguments.length > 0 ? Integer.parseInt(arguments[0]) : base.streams();
     TcpOptions.Preference transport =
-        arguments.length > 1
-            ? TcpOptions.Preference.valueOf(arguments[1])
-            : base.transport();
+        arguments.length > 1 ? TcpOptions.Preference.valueOf(arguments[1]) : base.transport();
     int loops = arguments.length > 2 ? Integer.parseInt(arguments[2]) : base.eventLoops();
     List<Integer> sizes =
         arguments.length > 3
@@ -175,7 +162,13 @@ public final class TransferBench {
                 sizes, base.depths(), streams, base.rounds(), base.seconds(), transport, loops),
             figure -> System.out.println(figure.line()));
     System.out.println(
-        report.carrier() + " (" + report.reason() + "), " + streams + " streams, " + loops
+        report.carrier()
+            + " ("
+            + report.reason()
+            + "), "
+            + streams
+            + " streams, "
+            + loops
             + " event loops");
   }
 }

@@ -77,7 +77,10 @@ class LyingSourceTest {
       assertEquals(0, reader.stats().readsInQuarantine());
     } catch (Exception | AssertionError e) {
       throw new AssertionError(
-          "seed " + seed + ": ./orbitkv test transfer -Dtest=LyingSourceTest -Dorbitkv.seed=" + seed,
+          "seed "
+              + seed
+              + ": ./orbitkv test transfer -Dtest=LyingSourceTest -Dorbitkv.seed="
+              + seed,
           e);
     }
   }
@@ -102,8 +105,7 @@ class LyingSourceTest {
                     }
                   });
       TransferRead read = read(reader, listener, arena.allocate(BYTES));
-      assertInstanceOf(
-          TransferFailure.Misbehaved.class, read.outcome().get(5, TimeUnit.SECONDS));
+      assertInstanceOf(TransferFailure.Misbehaved.class, read.outcome().get(5, TimeUnit.SECONDS));
       source.join();
     }
   }

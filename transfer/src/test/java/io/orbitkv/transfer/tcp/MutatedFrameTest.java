@@ -38,8 +38,7 @@ class MutatedFrameTest {
       new GrantTable(options.runtime(), POOL_BYTES, 8, System::nanoTime, new SecureRandom());
   private final SourceSide source =
       new SourceSide(options, pool, grants, new SecureRandom(), counters);
-  private final Grant grant =
-      grants.open(List.of(GRANTED), Duration.ofHours(1)).orElseThrow();
+  private final Grant grant = grants.open(List.of(GRANTED), Duration.ofHours(1)).orElseThrow();
 
   @Test
   void shouldServeNothingButWhatTheGrantCovers() {
@@ -80,7 +79,10 @@ class MutatedFrameTest {
       assertTrue(counters.badFrames.sum() > 1000);
     } catch (RuntimeException | AssertionError e) {
       throw new AssertionError(
-          "seed " + seed + ": ./orbitkv test transfer -Dtest=MutatedFrameTest -Dorbitkv.seed=" + seed,
+          "seed "
+              + seed
+              + ": ./orbitkv test transfer -Dtest=MutatedFrameTest -Dorbitkv.seed="
+              + seed,
           e);
     }
   }
@@ -188,7 +190,6 @@ class MutatedFrameTest {
 
   private static List<ByteBuf> split(ByteBuf frame, SplittableRandom random) {
     int at = random.nextInt(frame.readableBytes() + 1);
-    return List.of(
-        frame.readRetainedSlice(at), frame.readRetainedSlice(frame.readableBytes()));
+    return List.of(frame.readRetainedSlice(at), frame.readRetainedSlice(frame.readableBytes()));
   }
 }

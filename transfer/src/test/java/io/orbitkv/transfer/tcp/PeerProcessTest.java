@@ -45,8 +45,7 @@ class PeerProcessTest {
       read.released().get(1, TimeUnit.SECONDS);
       assertTrue(System.nanoTime() - from < Duration.ofSeconds(5).toNanos(), "within its deadline");
       TransferRead next = begin(reader, peer, range, Duration.ofSeconds(5));
-      assertInstanceOf(
-          TransferFailure.Unreachable.class, next.outcome().get(5, TimeUnit.SECONDS));
+      assertInstanceOf(TransferFailure.Unreachable.class, next.outcome().get(5, TimeUnit.SECONDS));
       next.released().get(5, TimeUnit.SECONDS);
       assertEquals(0, reader.stats().bytesInFlight());
     }
