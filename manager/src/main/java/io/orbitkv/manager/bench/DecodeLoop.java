@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What decoding does to a GPU: steps of 32 kernels that are bound by its memory, one after the
- * other, captured once and launched as a graph as engines do, each step timed by the GPU itself.
+ * other, each over weights of its own, captured once and launched as a graph as engines do, each
+ * step timed by the GPU itself.
  * Two steps are submitted ahead, so that the GPU never waits for this thread.
  */
 final class DecodeLoop implements AutoCloseable {
@@ -41,7 +42,7 @@ final class DecodeLoop implements AutoCloseable {
     this.device = device;
     this.stream = device.stream();
     this.kernel = device.kernel(ptx(), "orbitkv_decode");
-    this.memory = device.allocate(LAYER_BYTES + 64);
+    this.memory = device.allocate(LAYERS * LAYER_BYTES + 64);
     this.blocks = device.gpu().multiprocessors() * 4;
     for (int i = 0; i < MARKS; i++) {
       marks[i] = device.event();
@@ -63,7 +64,9 @@ final class DecodeLoop implements AutoCloseable {
 
   private void step() throws CudaException {
     for (int layer = 0; layer < LAYERS; layer++) {
-      stream.launch(kernel, blocks, 512, memory, LAYER_BYTES / 16, memory + LAYER_BYTES);
+      long weights = memory + layer * LAYER_BYTES;
+      stream.launch(
+          kernel, blocks, 512, weights, LAYER_BYTES / 16, memory + LAYERS * LAYER_BYTES);
     }
   }
 
