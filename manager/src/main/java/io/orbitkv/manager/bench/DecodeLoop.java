@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What decoding does to a GPU: steps of 32 kernels that are bound by its memory, one after the
  * other, each over weights of its own, captured once and launched as a graph as engines do, each
- * step timed by the GPU itself.
- * Two steps are submitted ahead, so that the GPU never waits for this thread.
+ * step timed by the GPU itself. Two steps are submitted ahead, so that the GPU never waits for this
+ * thread.
  */
 final class DecodeLoop implements AutoCloseable {
   private static final int LAYERS = 32;
@@ -65,8 +65,7 @@ final class DecodeLoop implements AutoCloseable {
   private void step() throws CudaException {
     for (int layer = 0; layer < LAYERS; layer++) {
       long weights = memory + layer * LAYER_BYTES;
-      stream.launch(
-          kernel, blocks, 512, weights, LAYER_BYTES / 16, memory + LAYERS * LAYER_BYTES);
+      stream.launch(kernel, blocks, 512, weights, LAYER_BYTES / 16, memory + LAYERS * LAYER_BYTES);
     }
   }
 
