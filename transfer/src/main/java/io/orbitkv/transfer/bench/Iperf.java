@@ -16,8 +16,8 @@ final class Iperf {
 
   private Iperf() {}
 
-  /** Bytes per second; NaN where iperf3 is not installed. */
-  static double run(int streams, double seconds) throws IOException, InterruptedException {
+  /** Bytes per second, over whole seconds; NaN where iperf3 is not installed. */
+  static double run(int streams, int seconds) throws IOException, InterruptedException {
     int port = freePort();
     Process server;
     try {

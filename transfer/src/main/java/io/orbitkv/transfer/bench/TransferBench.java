@@ -48,7 +48,7 @@ public final class TransferBench {
             3,
             0.7,
             TcpOptions.Preference.AUTO,
-            2);
+            TcpOptions.eventLoopsFor(Runtime.getRuntime().availableProcessors()));
   }
 
   /** What was measured, and over what. */
@@ -99,7 +99,8 @@ public final class TransferBench {
     double[] p99 = new double[rounds];
     double[] cpu = new double[rounds];
     for (int i = 0; i < rounds; i++) {
-      iperf[i] = Iperf.run(settings.streams(), settings.seconds());
+      iperf[i] = Iperf.run(
+              settings.streams(), Math.max(1, (int) Math.round(settings.seconds())));
       Duration before = cpuTime(source);
       Load.Result result = Load.run(engine, source, destinations, size, depth, settings.seconds());
       cpu[i] = cpuTime(source).minus(before).toNanos() / Math.max(1.0, result.bytes() / 1048576.0);

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PeerConnection extends ChannelInboundHandlerAdapter {
   /** Enough for an answer's head and a small payload; larger ones are read in place. */
-  static final int STAGING_BYTES = 16 << 10;
+  static final int STAGING_BYTES = 4 << 10;
 
   private enum State {
     CHALLENGE,

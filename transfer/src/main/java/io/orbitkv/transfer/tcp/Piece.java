@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Piece {
   /** Runs of fewer bytes are copied out of a larger read: a system call would cost more. */
-  private static final int MIN_PLACED_BYTES = 8 << 10;
+  private static final int MIN_PLACED_BYTES = 2 << 10;
 
   private final ReadOperation operation;
   private final List<RangeRead> ranges;

@@ -39,9 +39,14 @@ public record TcpOptions(
         runtime,
         token,
         Preference.AUTO,
-        2,
+        eventLoopsFor(Runtime.getRuntime().availableProcessors()),
         Flow.DEFAULT,
         Patience.DEFAULT);
+  }
+
+  /** Half of the processors, 1 to 4: the other half belongs to whoever uses the bytes. */
+  public static int eventLoopsFor(int processors) {
+    return Math.clamp(processors / 2, 1, 4);
   }
 
   public TcpOptions with(Preference other) {
