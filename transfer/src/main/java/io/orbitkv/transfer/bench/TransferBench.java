@@ -99,8 +99,7 @@ public final class TransferBench {
     double[] p99 = new double[rounds];
     double[] cpu = new double[rounds];
     for (int i = 0; i < rounds; i++) {
-      iperf[i] = Iperf.run(
-              settings.streams(), Math.max(1, (int) Math.round(settings.seconds())));
+      iperf[i] = Iperf.run(settings.streams(), Math.max(1, (int) Math.round(settings.seconds())));
       Duration before = cpuTime(source);
       Load.Result result = Load.run(engine, source, destinations, size, depth, settings.seconds());
       cpu[i] = cpuTime(source).minus(before).toNanos() / Math.max(1.0, result.bytes() / 1048576.0);

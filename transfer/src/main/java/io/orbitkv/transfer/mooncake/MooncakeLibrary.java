@@ -50,14 +50,31 @@ public final class MooncakeLibrary {
 
   private MooncakeLibrary(String path, SymbolLookup library) {
     this.path = path;
-    create = link(library, "createTransferEngine", ADDRESS, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT);
+    create =
+        link(
+            library,
+            "createTransferEngine",
+            ADDRESS,
+            ADDRESS,
+            ADDRESS,
+            ADDRESS,
+            JAVA_LONG,
+            JAVA_INT);
     destroy =
         LINKER.downcallHandle(
             library.findOrThrow("destroyTransferEngine"), FunctionDescriptor.ofVoid(ADDRESS));
     install = link(library, "installTransport", ADDRESS, ADDRESS, ADDRESS, ADDRESS);
     localName = link(library, "getLocalIpAndPort", JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG);
     register =
-        link(library, "registerLocalMemory", JAVA_INT, ADDRESS, ADDRESS, JAVA_LONG, ADDRESS, JAVA_INT);
+        link(
+            library,
+            "registerLocalMemory",
+            JAVA_INT,
+            ADDRESS,
+            ADDRESS,
+            JAVA_LONG,
+            ADDRESS,
+            JAVA_INT);
     openSegment = link(library, "openSegment", JAVA_INT, ADDRESS, ADDRESS);
     allocateBatch = link(library, "allocateBatchID", JAVA_LONG, ADDRESS, JAVA_LONG);
     submit = link(library, "submitTransfer", JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, JAVA_LONG);

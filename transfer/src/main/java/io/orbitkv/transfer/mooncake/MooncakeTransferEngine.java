@@ -100,8 +100,10 @@ public final class MooncakeTransferEngine implements TransferEngine {
     this.grants =
         new GrantTable(
             options.runtime(), pool.byteSize(), MAX_GRANTS, System::nanoTime, new SecureRandom());
-    this.submitter = Thread.ofPlatform().name("orbitkv-mooncake-submit").daemon().unstarted(this::submitAll);
-    this.poller = Thread.ofPlatform().name("orbitkv-mooncake-poll").daemon().unstarted(this::pollAll);
+    this.submitter =
+        Thread.ofPlatform().name("orbitkv-mooncake-submit").daemon().unstarted(this::submitAll);
+    this.poller =
+        Thread.ofPlatform().name("orbitkv-mooncake-poll").daemon().unstarted(this::pollAll);
   }
 
   /**

@@ -76,8 +76,7 @@ final class NativeEngine {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(NAME_BYTES);
       checkNegative(
-          "getLocalIpAndPort",
-          (int) library.localName.invokeExact(live(), out, (long) NAME_BYTES));
+          "getLocalIpAndPort", (int) library.localName.invokeExact(live(), out, (long) NAME_BYTES));
       return out.getString(0);
     } catch (Throwable thrown) {
       throw MooncakeLibrary.failure(thrown);

@@ -134,12 +134,10 @@ class MooncakeTransferTest {
 
   @Test
   void shouldCheckWhatTheLibraryDoesNot() {
-    NativeEngine engine =
-        NativeEngine.create(MooncakeLibrary.load(file), "127.0.0.1", true);
+    NativeEngine engine = NativeEngine.create(MooncakeLibrary.load(file), "127.0.0.1", true);
     assertThrows(IllegalStateException.class, () -> engine.status(77, 0));
     assertThrows(IllegalStateException.class, () -> engine.free(77));
-    assertThrows(
-        MooncakeException.class, () -> engine.register(MemorySegment.ofAddress(4096)));
+    assertThrows(MooncakeException.class, () -> engine.register(MemorySegment.ofAddress(4096)));
     engine.destroy();
     engine.destroy();
     assertThrows(IllegalStateException.class, engine::name);
