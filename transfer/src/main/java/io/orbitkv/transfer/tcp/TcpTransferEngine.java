@@ -49,6 +49,7 @@ public final class TcpTransferEngine implements TransferEngine {
   private final PeerLinks links;
   private final Set<ReadOperation> reads = ConcurrentHashMap.newKeySet();
   private final Set<PeerConnection> connections = ConcurrentHashMap.newKeySet();
+  private final Set<Channel> accepted = ConcurrentHashMap.newKeySet();
   private final Channel listener;
   private final PeerEndpoint endpoint;
   private volatile boolean closed;
@@ -128,6 +129,8 @@ public final class TcpTransferEngine implements TransferEngine {
   public void close() {
     closed = true;
     listener.close().awaitUninterruptibly();
+    // While the loops still run: one that is shutting down may leave a late registration open.
+    accepted.forEach(each -> each.close().awaitUninterruptibly());
     reads.forEach(each -> each.give(new TransferFailure.Closed()));
     connections.forEach(each -> each.closeNow(new TransferFailure.Closed()));
     group.shutdownGracefully(0, 30, TimeUnit.SECONDS).awaitUninterruptibly();
@@ -202,8 +205,8 @@ public final class TcpTransferEngine implements TransferEngine {
             .childHandler(
                 new ChannelInitializer<SocketChannel>() {
                   @Override
-                  protected void initChannel(SocketChannel accepted) {
-                    accept(accepted, source);
+                  protected void initChannel(SocketChannel made) {
+                    accept(made, source);
                   }
                 })
             .bind(options.bind())
@@ -215,13 +218,19 @@ public final class TcpTransferEngine implements TransferEngine {
     throw new IOException("cannot listen on " + options.bind(), bound.cause());
   }
 
-  private void accept(SocketChannel accepted, SourceSide source) {
+  private void accept(SocketChannel made, SourceSide source) {
     int open = counters.inboundConnections.incrementAndGet();
-    accepted.closeFuture().addListener(done -> counters.inboundConnections.decrementAndGet());
-    if (open > 2 * options.flow().maxConnections()) {
-      var _ = accepted.close();
+    accepted.add(made);
+    made.closeFuture()
+        .addListener(
+            done -> {
+              accepted.remove(made);
+              counters.inboundConnections.decrementAndGet();
+            });
+    if (closed || open > 2 * options.flow().maxConnections()) {
+      var _ = made.close();
       return;
     }
-    accepted.pipeline().addLast(new SourceConnection(source));
+    made.pipeline().addLast(new SourceConnection(source));
   }
 }
