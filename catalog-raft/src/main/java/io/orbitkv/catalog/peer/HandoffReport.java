@@ -1,0 +1,23 @@
+package io.orbitkv.catalog.peer;
+
+import io.orbitkv.catalog.calls.Refusal;
+import io.orbitkv.state.catalog.Placement;
+import java.util.Optional;
+
+/** What an order came to. */
+public sealed interface HandoffReport {
+
+  /**
+   * How the handoff is.
+   *
+   * @param current the placement in force
+   * @param next the one to come, while a handoff is under way
+   * @param step its step, empty when none is under way
+   * @param progress for people
+   */
+  record Status(Placement current, Optional<Placement> next, String step, String progress)
+      implements HandoffReport {}
+
+  /** The order was not taken. */
+  record Refused(Refusal refusal) implements HandoffReport {}
+}
