@@ -5,8 +5,8 @@ import java.util.random.RandomGenerator;
 
 /**
  * The waits between tries: they double from the first to the longest and are drawn between half and
- * the whole of that, so that hosts which lost the same peer do not come back together. Belongs to one
- * thread.
+ * the whole of that, so that hosts which lost the same peer do not come back together. Belongs to
+ * one thread.
  */
 public final class Backoff {
   private final long firstNanos;

@@ -7,8 +7,8 @@ import java.util.random.RandomGenerator;
  * Keeps a host that does not answer from being asked again and again.
  *
  * <p>Closed, every call may go. After so many failures in a row it opens, and no call goes until a
- * wait, which doubles with each opening, is over. Then it is half open: one call goes as a probe, and
- * its outcome closes the breaker or opens it again. Safe for many threads.
+ * wait, which doubles with each opening, is over. Then it is half open: one call goes as a probe,
+ * and its outcome closes the breaker or opens it again. Safe for many threads.
  */
 public final class CircuitBreaker {
   /** What the breaker lets through. */

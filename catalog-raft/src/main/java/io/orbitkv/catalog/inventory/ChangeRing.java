@@ -23,13 +23,16 @@ final class ChangeRing {
   /** Changes at or before this position are not held. */
   private long forgotten;
 
-  /** A ring of at most {@code bound} changes, a power of two, that knows nothing before a position. */
+  /**
+   * A ring of at most {@code bound} changes, a power of two, that knows nothing before a position.
+   */
   ChangeRing(int bound, long forgotten) {
     this.bound = bound;
     this.forgotten = forgotten;
   }
 
-  void add(long at, long fpHigh, long fpLow, long rowGeneration, int kib, int tier, boolean removal) {
+  void add(
+      long at, long fpHigh, long fpLow, long rowGeneration, int kib, int tier, boolean removal) {
     if (count == position.length) {
       if (count < bound) {
         grow();
@@ -77,7 +80,9 @@ final class ChangeRing {
     return Optional.of(new InventoryFrame.Changes(after, through, rows.build()));
   }
 
-  /** The index of the first change behind a position: positions grow, so it is searched in halves. */
+  /**
+   * The index of the first change behind a position: positions grow, so it is searched in halves.
+   */
   private int firstAfter(long after) {
     int from = 0;
     int to = count;

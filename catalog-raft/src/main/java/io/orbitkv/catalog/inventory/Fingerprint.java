@@ -7,18 +7,20 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * The first 128 bits of the SHA-256 of a key: what a key is called in catalog tables and on the wire
- * of inventory streams and lookups.
+ * The first 128 bits of the SHA-256 of a key: what a key is called in catalog tables and on the
+ * wire of inventory streams and lookups.
  *
- * <p>Two keys that share a fingerprint can do no harm: a row is evidence, and the owner compares the
- * exact key when it is asked for a grant. One of the two is then not found, or costs one refused
- * grant. With a thousand million blocks the chance that there is such a pair is below 2^-68.
+ * <p>Two keys that share a fingerprint can do no harm: a row is evidence, and the owner compares
+ * the exact key when it is asked for a grant. One of the two is then not found, or costs one
+ * refused grant. With a thousand million blocks the chance that there is such a pair is below
+ * 2^-68.
  *
  * @param high the first eight bytes
  * @param low the next eight bytes
  */
 public record Fingerprint(long high, long low) {
-  private static final byte[] DOMAIN = "orbitkv.fingerprint.1\0".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] DOMAIN =
+      "orbitkv.fingerprint.1\0".getBytes(StandardCharsets.US_ASCII);
 
   /** The fingerprint of a key. */
   public static Fingerprint of(StateKey key) {

@@ -15,8 +15,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Steps this host's senders, one for each catalog shard and replica, on one thread. It sleeps until a
- * reply comes, the journal moves on, or {@value #IDLE_MILLIS} ms have passed.
+ * Steps this host's senders, one for each catalog shard and replica, on one thread. It sleeps until
+ * a reply comes, the journal moves on, or {@value #IDLE_MILLIS} ms have passed.
  */
 public final class InventoryAnnouncer implements AutoCloseable {
   /** The longest sleep: back-offs and silence are seen that late. */

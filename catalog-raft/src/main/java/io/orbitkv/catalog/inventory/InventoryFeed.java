@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The latest changes of one table in order, for subscribers. It holds so many rows at most; who asks
- * for what was dropped learns that there is a gap, reads the table and goes on from its end.
+ * The latest changes of one table in order, for subscribers. It holds so many rows at most; who
+ * asks for what was dropped learns that there is a gap, reads the table and goes on from its end.
  */
 public final class InventoryFeed {
   /** Rows that are held by default: about 0.3 MiB. */

@@ -8,8 +8,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The replica's end of inventory streams: the tables of the catalog shards that this host serves, and
- * one {@link Stream} for each owner that sends to one of them.
+ * The replica's end of inventory streams: the tables of the catalog shards that this host serves,
+ * and one {@link Stream} for each owner that sends to one of them.
  */
 public final class InventoryReceiver {
   private final int windowFrames;
@@ -94,8 +94,8 @@ public final class InventoryReceiver {
     /**
      * Takes a frame.
      *
-     * @return the answer; after {@link InventoryReply.Restart} or {@link InventoryReply.Rejected} the
-     *     stream is over
+     * @return the answer; after {@link InventoryReply.Restart} or {@link InventoryReply.Rejected}
+     *     the stream is over
      */
     public InventoryReply frame(InventoryFrame frame) {
       if (table.isEmpty() || run.isEmpty()) {

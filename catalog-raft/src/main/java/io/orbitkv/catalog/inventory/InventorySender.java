@@ -12,8 +12,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps one replica of one catalog shard up to date: opens a stream, sends a snapshot if the replica
- * wants one, then the changes as they come, and opens it again when it ends or nothing is answered.
+ * Keeps one replica of one catalog shard up to date: opens a stream, sends a snapshot if the
+ * replica wants one, then the changes as they come, and opens it again when it ends or nothing is
+ * answered.
  *
  * <p>It is stepped by one thread; replies are queued by whoever delivers them. No more frames are
  * under way than the replica's window, so the queue of replies is bounded by that too.

@@ -23,10 +23,11 @@ import org.jspecify.annotations.Nullable;
  * What a replica of one catalog shard knows of who has which block.
  *
  * <p>Each owner has at most one view that lookups see and one that is being made from a snapshot. A
- * view is what the owner had at exactly one position of its journal: frames move it from position to
- * position, a frame that it has already is passed over, and one that does not fit asks for a restart.
- * A whole staging view replaces the visible one by one store. What was replaced, or whose owner began
- * a new run or was fenced, is dead at once; {@link #sweep} takes its rows out by and by.
+ * view is what the owner had at exactly one position of its journal: frames move it from position
+ * to position, a frame that it has already is passed over, and one that does not fit asks for a
+ * restart. A whole staging view replaces the visible one by one store. What was replaced, or whose
+ * owner began a new run or was fenced, is dead at once; {@link #sweep} takes its rows out by and
+ * by.
  *
  * <p>Lookups take the lock of one small segment at a time; all else is ordered by the table's lock.
  */
@@ -189,7 +190,12 @@ public final class InventoryTable {
     RowBatch rows = frame.rows();
     for (int i = 0; i < rows.size(); i++) {
       if (store.put(
-          rows.high(i), rows.low(i), staging.id, rows.tier(i), rows.generation(i), rows.lengthKib(i))) {
+          rows.high(i),
+          rows.low(i),
+          staging.id,
+          rows.tier(i),
+          rows.generation(i),
+          rows.lengthKib(i))) {
         staging.rows++;
       }
     }
@@ -246,15 +252,14 @@ public final class InventoryTable {
     long low = rows.low(i);
     if (rows.isRemoval(i)) {
       view.rows -= store.remove(high, low, view.id, rows.tier(i), rows.generation(i)) ? 1 : 0;
-    } else if (store.put(
-        high, low, view.id, rows.tier(i), rows.generation(i), rows.lengthKib(i))) {
+    } else if (store.put(high, low, view.id, rows.tier(i), rows.generation(i), rows.lengthKib(i))) {
       view.rows++;
     }
   }
 
   /**
-   * Up to {@code perTier} candidates of each tier, in an order that says nothing. It takes the lock of
-   * one segment and waits for nothing else.
+   * Up to {@code perTier} candidates of each tier, in an order that says nothing. It takes the lock
+   * of one segment and waits for nothing else.
    */
   public List<Candidate> find(Fingerprint key, int perTier) {
     List<Candidate> found = new ArrayList<>(2);
@@ -326,8 +331,8 @@ public final class InventoryTable {
   }
 
   /**
-   * Takes some rows of dead views out. The lock of the table is not held meanwhile, that of a segment
-   * for {@code maxRows} rows at most. One thread calls it.
+   * Takes some rows of dead views out. The lock of the table is not held meanwhile, that of a
+   * segment for {@code maxRows} rows at most. One thread calls it.
    *
    * @return whether there is more to do
    */

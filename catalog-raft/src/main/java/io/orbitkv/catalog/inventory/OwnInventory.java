@@ -9,11 +9,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The inventory of this host in memory, made by whoever tails the journal: it tells each seal and
- * each removal with its position, in order, and then how far it has read. Senders see a position only
- * once {@link #advance} named it, so a fact with many blocks is never seen in halves.
+ * each removal with its position, in order, and then how far it has read. Senders see a position
+ * only once {@link #advance} named it, so a fact with many blocks is never seen in halves.
  *
- * <p>One thread tells, any thread reads. Each catalog shard has its own lock, which a snapshot holds
- * while it copies.
+ * <p>One thread tells, any thread reads. Each catalog shard has its own lock, which a snapshot
+ * holds while it copies.
  */
 public final class OwnInventory implements InventorySource {
   /** Changes that are held for each catalog shard by default: 0.6 MiB when all are used. */
@@ -42,7 +42,9 @@ public final class OwnInventory implements InventorySource {
     }
   }
 
-  /** A block is readable in a tier. Positions never fall; blocks outside the scope are passed over. */
+  /**
+   * A block is readable in a tier. Positions never fall; blocks outside the scope are passed over.
+   */
   public void sealed(long at, StateKey key, Tier tier, long generation, long lengthBytes) {
     change(at, key, tier, generation, RowBatch.kib(lengthBytes), false);
   }
@@ -52,8 +54,7 @@ public final class OwnInventory implements InventorySource {
     change(at, key, tier, generation, 0, true);
   }
 
-  private void change(
-      long at, StateKey key, Tier tier, long generation, int kib, boolean removal) {
+  private void change(long at, StateKey key, Tier tier, long generation, int kib, boolean removal) {
     if (at <= position) {
       throw new IllegalArgumentException("position " + at + " behind " + position);
     }

@@ -23,7 +23,9 @@ public final class RowBatch {
   /** Bytes of one row. */
   public static final int ROW_BYTES = 33;
 
-  /** Frames are closed with so many rows, 63 KiB; only rows of one position stay together beyond. */
+  /**
+   * Frames are closed with so many rows, 63 KiB; only rows of one position stay together beyond.
+   */
   public static final int MAX_ROWS = 1950;
 
   /** The most rows that are taken from another host: 2.1 MB. */
@@ -147,7 +149,13 @@ public final class RowBatch {
 
     /** Adds one row. */
     public void add(
-        long high, long low, long generation, int lengthKib, long offset, int tier, boolean removal) {
+        long high,
+        long low,
+        long generation,
+        int lengthKib,
+        long offset,
+        int tier,
+        boolean removal) {
       int at = rows * ROW_BYTES;
       if (at == bytes.length) {
         bytes = Arrays.copyOf(bytes, bytes.length * 2);

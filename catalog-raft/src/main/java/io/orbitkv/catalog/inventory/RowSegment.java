@@ -4,10 +4,10 @@ import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One of the parts of a {@link RowStore}: rows in dense columns, found through chains from a power of
- * two of heads. A row is 35 bytes in the columns; columns grow by an eighth, and there are half as
- * many to as many heads as rows, so a full segment has 37 to 43 bytes a row. Every method is called
- * with {@link #lock} held.
+ * One of the parts of a {@link RowStore}: rows in dense columns, found through chains from a power
+ * of two of heads. A row is 35 bytes in the columns; columns grow by an eighth, and there are half
+ * as many to as many heads as rows, so a full segment has 37 to 43 bytes a row. Every method is
+ * called with {@link #lock} held.
  */
 final class RowSegment {
   private static final int FIRST_ROWS = 16;

@@ -1,6 +1,8 @@
 package io.orbitkv.catalog.inventory;
 
-/** How many snapshots may be held for sending at one time, and their numbers. Belongs to one thread. */
+/**
+ * How many snapshots may be held for sending at one time, and their numbers. Belongs to one thread.
+ */
 final class SnapshotPermits {
   private int free;
   private long snapshots;

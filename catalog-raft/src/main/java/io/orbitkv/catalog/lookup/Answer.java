@@ -12,7 +12,8 @@ public sealed interface Answer {
    * What it knows.
    *
    * @param byKey the candidates of each key, in the order of the question
-   * @param whole whether it has a whole view of every live owner; else another replica may know more
+   * @param whole whether it has a whole view of every live owner; else another replica may know
+   *     more
    */
   record Found(List<List<Candidate>> byKey, boolean whole) implements Answer {}
 

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Candidates that were found a short while ago, bounded in number and age. Only finds are held: a key
- * that nobody had may be published at any moment.
+ * Candidates that were found a short while ago, bounded in number and age. Only finds are held: a
+ * key that nobody had may be published at any moment.
  */
 public final class CandidateIndex {
   private final Cache<Fingerprint, List<Candidate>> found;

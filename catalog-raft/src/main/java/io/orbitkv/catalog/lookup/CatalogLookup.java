@@ -20,10 +20,10 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * Finds candidates for blocks that this host does not have: first in the {@link CandidateIndex}, then
- * with one question for each catalog shard and {@link Question#MAX_KEYS} keys. This host's own tables
- * are asked first, then the replicas one after the other until one answers whole. A newer placement
- * in an answer is followed once. No call waits; each is over by its deadline.
+ * Finds candidates for blocks that this host does not have: first in the {@link CandidateIndex},
+ * then with one question for each catalog shard and {@link Question#MAX_KEYS} keys. This host's own
+ * tables are asked first, then the replicas one after the other until one answers whole. A newer
+ * placement in an answer is followed once. No call waits; each is over by its deadline.
  */
 public final class CatalogLookup {
   private final NodeId self;
@@ -45,7 +45,8 @@ public final class CatalogLookup {
   /**
    * A lookup for one host.
    *
-   * @param usable whether a candidate's owner is worth asking: it is a live member and not this host
+   * @param usable whether a candidate's owner is worth asking: it is a live member and not this
+   *     host
    * @param clock nanoseconds that never fall
    */
   public CatalogLookup(
@@ -141,8 +142,7 @@ public final class CatalogLookup {
     return new LookupResult(byKey, open);
   }
 
-  private List<Candidate> choose(
-      Fingerprint key, List<Candidate> candidates, Exclusions excluded) {
+  private List<Candidate> choose(Fingerprint key, List<Candidate> candidates, Exclusions excluded) {
     if (candidates.isEmpty()) {
       return candidates;
     }
@@ -222,16 +222,16 @@ public final class CatalogLookup {
       questions.increment();
       var _ =
           asker
-          .ask(replica, question(), timeout)
-          .whenComplete(
-              (answer, failure) -> {
-                if (failure != null) {
-                  failures.increment();
-                  askNext();
-                } else {
-                  take(answer);
-                }
-              });
+              .ask(replica, question(), timeout)
+              .whenComplete(
+                  (answer, failure) -> {
+                    if (failure != null) {
+                      failures.increment();
+                      askNext();
+                    } else {
+                      take(answer);
+                    }
+                  });
     }
 
     private void take(Answer answer) {

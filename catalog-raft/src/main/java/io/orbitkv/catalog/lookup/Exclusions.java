@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The candidates that one request has found to be wrong. It lives as long as the request; others see
- * nothing of it.
+ * The candidates that one request has found to be wrong. It lives as long as the request; others
+ * see nothing of it.
  */
 public final class Exclusions {
   private record Row(Fingerprint key, OwnerRun owner, Tier tier, long generation) {}

@@ -127,7 +127,8 @@ final class EtcdStore {
     List<Cmp> conditions = new ArrayList<>();
     unchanged.forEach(
         (key, revision) ->
-            conditions.add(new Cmp(bytes(prefix + key), Cmp.Op.EQUAL, CmpTarget.modRevision(revision))));
+            conditions.add(
+                new Cmp(bytes(prefix + key), Cmp.Op.EQUAL, CmpTarget.modRevision(revision))));
     List<Op> writes = new ArrayList<>();
     for (Put put : puts) {
       PutOption option = PutOption.builder().withLeaseId(put.lease).build();
@@ -170,7 +171,9 @@ final class EtcdStore {
     }
   }
 
-  /** Calls {@code changed} at each change behind a revision, and {@code ended} when it cannot go on. */
+  /**
+   * Calls {@code changed} at each change behind a revision, and {@code ended} when it cannot go on.
+   */
   Watch.Watcher watch(long afterRevision, Runnable changed, Runnable ended) {
     WatchOption option =
         WatchOption.builder()
@@ -180,10 +183,7 @@ final class EtcdStore {
             .build();
     return client
         .getWatchClient()
-        .watch(
-            bytes(prefix),
-            option,
-            Watch.listener(_ -> changed.run(), _ -> ended.run(), ended));
+        .watch(bytes(prefix), option, Watch.listener(_ -> changed.run(), _ -> ended.run(), ended));
   }
 
   private <T> T await(String what, CompletableFuture<T> future)

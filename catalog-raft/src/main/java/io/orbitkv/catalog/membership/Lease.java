@@ -5,9 +5,9 @@ import java.time.InstantSource;
 import java.util.function.LongSupplier;
 
 /**
- * How long this host may believe that it is a member: until the lease would have run out if etcd had
- * counted from the moment the last answered renewal was sent. Anybody may ask, at any time; the answer
- * needs no thread to be running.
+ * How long this host may believe that it is a member: until the lease would have run out if etcd
+ * had counted from the moment the last answered renewal was sent. Anybody may ask, at any time; the
+ * answer needs no thread to be running.
  */
 final class Lease {
   private final LongSupplier clock;

@@ -8,7 +8,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * What a live host says of itself, under a lease. In etcd it is text, one {@code name=value} a line.
+ * What a live host says of itself, under a lease. In etcd it is text, one {@code name=value} a
+ * line.
  *
  * @param node its node id
  * @param peer where peers call it
@@ -18,12 +19,7 @@ import java.util.UUID;
  * @param formatVersion the version of what it says to others
  */
 public record MemberRecord(
-    NodeId node,
-    Endpoint peer,
-    Endpoint transfer,
-    UUID runtime,
-    long epoch,
-    int formatVersion) {
+    NodeId node, Endpoint peer, Endpoint transfer, UUID runtime, long epoch, int formatVersion) {
 
   /** The run that it describes. */
   public OwnerRun run() {

@@ -9,7 +9,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The members as etcd had them at one revision. While etcd is away it is the last one that was read.
+ * The members as etcd had them at one revision. While etcd is away it is the last one that was
+ * read.
  *
  * @param revision etcd's revision, 0 before the first read
  * @param members the live hosts by node id

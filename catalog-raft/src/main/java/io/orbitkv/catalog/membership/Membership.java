@@ -36,10 +36,10 @@ import org.slf4j.LoggerFactory;
  *   members/NODE    its record, under its lease
  * </pre>
  *
- * <p>One thread talks to etcd, one operation at a time. It renews the lease, and at each change that a
- * watch tells, and every {@value #READ_MILLIS} ms in any case, it reads everything at one revision. A
- * watch that breaks, a compaction or a change that was not told cost a read, never a wrong snapshot.
- * Nothing that others call here waits for etcd, except the futures that say so.
+ * <p>One thread talks to etcd, one operation at a time. It renews the lease, and at each change
+ * that a watch tells, and every {@value #READ_MILLIS} ms in any case, it reads everything at one
+ * revision. A watch that breaks, a compaction or a change that was not told cost a read, never a
+ * wrong snapshot. Nothing that others call here waits for etcd, except the futures that say so.
  */
 public final class Membership implements AutoCloseable {
   /** The version of records and keys that this code writes and reads. */
@@ -97,8 +97,7 @@ public final class Membership implements AutoCloseable {
     this.ttlNanos = config.leaseTtl().toNanos();
     this.operationMillis = Math.clamp(config.leaseTtl().toMillis() / 6, 300, 1000);
     this.backoff = new Backoff(100, Math.min(1000, config.leaseTtl().toMillis() / 3), random);
-    this.thread =
-        Thread.ofPlatform().name("orbitkv-membership").daemon().unstarted(this::loop);
+    this.thread = Thread.ofPlatform().name("orbitkv-membership").daemon().unstarted(this::loop);
   }
 
   /**
@@ -281,8 +280,7 @@ public final class Membership implements AutoCloseable {
     return contents;
   }
 
-  private boolean join(EtcdStore etcd, Contents contents)
-      throws EtcdTrouble, InterruptedException {
+  private boolean join(EtcdStore etcd, Contents contents) throws EtcdTrouble, InterruptedException {
     EtcdStore.Value format = contents.values().get("format");
     if (format != null && !format.text().equals(Integer.toString(FORMAT_VERSION))) {
       refuse(
@@ -365,8 +363,7 @@ public final class Membership implements AutoCloseable {
     refused = true;
     lease.lost(reason);
     LOG.error("Not a member: {}; {}", reason, remedy);
-    joined.complete(
-        new JoinOutcome.Refused(new Refusal(RefusalCategory.USER, reason, remedy)));
+    joined.complete(new JoinOutcome.Refused(new Refusal(RefusalCategory.USER, reason, remedy)));
   }
 
   private void renew(EtcdStore etcd) throws EtcdTrouble, InterruptedException {

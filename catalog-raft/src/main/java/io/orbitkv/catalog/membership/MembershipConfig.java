@@ -10,7 +10,8 @@ import java.util.UUID;
  * How a host takes part.
  *
  * @param etcd URIs of etcd, at least one
- * @param cluster a name for all hosts that belong together, of lower-case letters, digits and hyphens
+ * @param cluster a name for all hosts that belong together, of lower-case letters, digits and
+ *     hyphens
  * @param node this host's node id
  * @param peer where peers call it
  * @param transfer where its bytes are read

@@ -1,6 +1,6 @@
 /**
- * Which hosts there are, agreed through etcd: leased records, the catalog's host set, epochs. All that
- * others ask is answered from memory.
+ * Which hosts there are, agreed through etcd: leased records, the catalog's host set, epochs. All
+ * that others ask is answered from memory.
  */
 @NullMarked
 package io.orbitkv.catalog.membership;

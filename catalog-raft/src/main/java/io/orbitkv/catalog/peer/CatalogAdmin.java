@@ -20,6 +20,8 @@ public interface CatalogAdmin {
   /** The placements of these catalog shards, of all when none is named. */
   CompletionStage<Placements> placements(Set<Integer> catalogShards);
 
-  /** Carries out an order, or says why not. It answers when the order is taken, not when it is done. */
+  /**
+   * Carries out an order, or says why not. It answers when the order is taken, not when it is done.
+   */
   CompletionStage<HandoffReport> handoff(HandoffOrder order);
 }

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The owner of blocks, as peers ask it. It compares keys, generations and runtimes exactly: what led a
- * peer here was evidence only. The stages must end by themselves; the peer's deadline does not end
- * them.
+ * The owner of blocks, as peers ask it. It compares keys, generations and runtimes exactly: what
+ * led a peer here was evidence only. The stages must end by themselves; the peer's deadline does
+ * not end them.
  */
 public interface GrantAuthority {
   /** Pins what may be read and says where it lies. */

@@ -76,8 +76,7 @@ final class GrantProtos {
     Granted.Builder builder =
         Granted.newBuilder()
             .setGrantId(Protos.bytes(granted.grantId()))
-            .setSecret(
- Protos.bytes(new UUID(granted.secret().high(), granted.secret().low())))
+            .setSecret(Protos.bytes(new UUID(granted.secret().high(), granted.secret().low())))
             .setValidMillis((int) granted.validity().toMillis());
     for (BlockOutcome outcome : granted.blocks()) {
       builder.addBlocks(
@@ -123,8 +122,7 @@ final class GrantProtos {
               .formatted(granted.getBlocksCount(), request.blocks().size()));
     }
     UUID secret = Protos.uuid(granted.getSecret());
-    List<BlockOutcome> blocks =
-        granted.getBlocksList().stream().map(GrantProtos::outcome).toList();
+    List<BlockOutcome> blocks = granted.getBlocksList().stream().map(GrantProtos::outcome).toList();
     return new GrantAnswer.Granted(
         Protos.uuid(granted.getGrantId()),
         new GrantAnswer.Secret(secret.getMostSignificantBits(), secret.getLeastSignificantBits()),

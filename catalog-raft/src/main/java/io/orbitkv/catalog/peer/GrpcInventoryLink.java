@@ -33,9 +33,7 @@ final class GrpcInventoryLink
     write(
         InventoryUp.newBuilder()
             .setOpen(
-                InventoryOpen.newBuilder()
-                    .setOwner(Protos.run(run))
-                    .setCatalogShard(catalogShard))
+                InventoryOpen.newBuilder().setOwner(Protos.run(run)).setCatalogShard(catalogShard))
             .build());
   }
 

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets only calls through that show what {@link PeerSecurity} asks for. With TLS the certificate must
- * name the node that the caller says it is. Others get UNAUTHENTICATED with a remedy; they are counted,
- * and logged once a second at most.
+ * Lets only calls through that show what {@link PeerSecurity} asks for. With TLS the certificate
+ * must name the node that the caller says it is. Others get UNAUTHENTICATED with a remedy; they are
+ * counted, and logged once a second at most.
  */
 final class PeerAuth implements ServerInterceptor {
   static final Metadata.Key<String> NODE =
@@ -61,7 +61,8 @@ final class PeerAuth implements ServerInterceptor {
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
     Optional<NodeId> peer = node(headers.get(NODE));
-    String problem = peer.isEmpty() ? "it does not say which node it is" : problem(call, headers, peer.get());
+    String problem =
+        peer.isEmpty() ? "it does not say which node it is" : problem(call, headers, peer.get());
     if (problem != null || peer.isEmpty()) {
       return refuse(call, peer, problem == null ? "" : problem);
     }
@@ -113,7 +114,10 @@ final class PeerAuth implements ServerInterceptor {
       ServerCall<Q, R> call, Optional<NodeId> peer, String problem) {
     String name = peer.map(NodeId::toString).orElse("unnamed");
     stats.count(
-        Side.SERVER, name, String.valueOf(call.getMethodDescriptor().getBareMethodName()), "UNAUTHENTICATED");
+        Side.SERVER,
+        name,
+        String.valueOf(call.getMethodDescriptor().getBareMethodName()),
+        "UNAUTHENTICATED");
     long now = System.nanoTime();
     long last = loggedAt.get();
     if (now - last >= LOG_NANOS && loggedAt.compareAndSet(last, now)) {

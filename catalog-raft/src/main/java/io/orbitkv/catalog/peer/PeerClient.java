@@ -88,8 +88,7 @@ public final class PeerClient implements AutoCloseable {
     this.limits = limits;
     this.stats = stats;
     NettyChannelBuilder builder =
-        NettyChannelBuilder.forAddress(
-                endpoint.host(), endpoint.port(), credentials(security))
+        NettyChannelBuilder.forAddress(endpoint.host(), endpoint.port(), credentials(security))
             .eventLoopGroup(threads.loops)
             .channelType(NioSocketChannel.class)
             .executor(threads.handlers)
@@ -234,8 +233,7 @@ public final class PeerClient implements AutoCloseable {
    * @return ends it; {@code events} is then told an error
    */
   public Runnable subscribe(SubscribeRequest request, StreamObserver<SubscriptionEvent> events) {
-    io.grpc.Context.CancellableContext context =
-        io.grpc.Context.current().withCancellation();
+    io.grpc.Context.CancellableContext context = io.grpc.Context.current().withCancellation();
     context.run(() -> PeerGrpc.newStub(calls).subscribe(request, events));
     return () -> context.cancel(null);
   }
@@ -270,8 +268,7 @@ public final class PeerClient implements AutoCloseable {
     }
     if (!breaker.tryCall()) {
       budget.release(bytes);
-      return failed(
-          name, RefusalCategory.UNAVAILABLE, peer + " did not answer lately", UNREACHED);
+      return failed(name, RefusalCategory.UNAVAILABLE, peer + " did not answer lately", UNREACHED);
     }
     if (breaker.state() == CircuitBreaker.State.HALF_OPEN) {
       channel.resetConnectBackoff(); // the breaker's waits count, not the channel's own

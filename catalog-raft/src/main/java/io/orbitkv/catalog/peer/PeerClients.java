@@ -63,7 +63,8 @@ public final class PeerClients implements InventoryDialer, ReplicaAsker, AutoClo
   }
 
   /**
-   * The client of a host; empty when nobody knows where it listens. A host that moved gets a new one.
+   * The client of a host; empty when nobody knows where it listens. A host that moved gets a new
+   * one.
    *
    * @throws UncheckedIOException when a certificate file cannot be read any more
    */

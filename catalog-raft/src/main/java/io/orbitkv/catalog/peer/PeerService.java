@@ -200,8 +200,7 @@ final class PeerService extends PeerGrpc.PeerImplBase {
       String call, Q request, StreamObserver<R> to, Supplier<CompletionStage<R>> handler) {
     NodeId peer = PeerAuth.PEER.get();
     CallBudget budget =
-        calls.computeIfAbsent(
-            peer, _ -> new CallBudget(limits.maxCalls(), limits.maxCallBytes()));
+        calls.computeIfAbsent(peer, _ -> new CallBudget(limits.maxCalls(), limits.maxCallBytes()));
     long bytes = request.getSerializedSize();
     if (!budget.tryAcquire(bytes)) {
       refuse(peer, call, to, exhausted(budget));
@@ -294,8 +293,7 @@ final class PeerService extends PeerGrpc.PeerImplBase {
         take(up);
       } catch (IllegalArgumentException e) {
         over = true;
-        refuse(
-            peer, "Inventory", down, Status.INVALID_ARGUMENT.withDescription(e.getMessage()));
+        refuse(peer, "Inventory", down, Status.INVALID_ARGUMENT.withDescription(e.getMessage()));
       }
     }
 
@@ -308,10 +306,7 @@ final class PeerService extends PeerGrpc.PeerImplBase {
         }
         OwnerRun owner = Protos.run(up.getOpen().getOwner());
         requireSelf(peer, owner);
-        open =
-            handlers
-                .receiver()
-                .open(owner, Protos.catalogShard(up.getOpen().getCatalogShard()));
+        open = handlers.receiver().open(owner, Protos.catalogShard(up.getOpen().getCatalogShard()));
         stream = open;
         reply = open.first();
         stats.count(Side.SERVER, peer.toString(), "Inventory", outcome(reply));

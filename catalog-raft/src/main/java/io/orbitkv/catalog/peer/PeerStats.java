@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts calls by direction, peer, call and outcome, for metrics. Bounded: see {@link #MAX_ROWS}. */
+/**
+ * Counts calls by direction, peer, call and outcome, for metrics. Bounded: see {@link #MAX_ROWS}.
+ */
 public final class PeerStats {
   /** Rows beyond this are counted under the peer "other": strangers may claim any name. */
   static final int MAX_ROWS = 4096;
@@ -57,8 +59,7 @@ public final class PeerStats {
   public List<Row> rows() {
     List<Row> rows = new ArrayList<>();
     counts.forEach(
-        (key, count) ->
-            rows.add(new Row(key.side, key.peer, key.call, key.outcome, count.sum())));
+        (key, count) -> rows.add(new Row(key.side, key.peer, key.call, key.outcome, count.sum())));
     return rows;
   }
 

@@ -8,7 +8,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** The threads of all connections of this host: event loops, and one virtual thread for each call. */
+/**
+ * The threads of all connections of this host: event loops, and one virtual thread for each call.
+ */
 public final class PeerThreads implements AutoCloseable {
   final EventLoopGroup loops;
   final ExecutorService handlers;

@@ -26,9 +26,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscriber. A virtual thread of its own follows the feeds and writes as fast as the subscriber
- * reads; what the feeds forget meanwhile is told as a gap, after which the stream goes on from the
- * feed's end. Nothing is ever left out silently.
+ * One subscriber. A virtual thread of its own follows the feeds and writes as fast as the
+ * subscriber reads; what the feeds forget meanwhile is told as a gap, after which the stream goes
+ * on from the feed's end. Nothing is ever left out silently.
  */
 final class Subscription {
   private static final int EVENTS_AT_ONE_TIME = 256;
@@ -70,7 +70,9 @@ final class Subscription {
               .orElseThrow(
                   () ->
                       new IllegalArgumentException(
-                          "catalog shard " + shard + " is not served here; ask one of its members"));
+                          "catalog shard "
+                              + shard
+                              + " is not served here; ask one of its members"));
       Follow follow = new Follow(table);
       boolean ours =
           from.getReplicaRuntime().isEmpty()
@@ -204,8 +206,7 @@ final class Subscription {
   }
 
   private boolean sendChanges(Follow follow) throws InterruptedException {
-    Optional<List<FeedEvent>> events =
-        follow.table.feed().after(follow.after, EVENTS_AT_ONE_TIME);
+    Optional<List<FeedEvent>> events = follow.table.feed().after(follow.after, EVENTS_AT_ONE_TIME);
     if (events.isEmpty()) {
       long last = follow.table.feed().last();
       InventoryGap.Builder gap =

@@ -17,9 +17,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * Owners, replicas and a network that drops, repeats, reorders and cuts, against a literal model. At
- * every moment each view that lookups see is exactly what its owner had at the view's position; and
- * when the faults end, every replica has what the owners have.
+ * Owners, replicas and a network that drops, repeats, reorders and cuts, against a literal model.
+ * At every moment each view that lookups see is exactly what its owner had at the view's position;
+ * and when the faults end, every replica has what the owners have.
  */
 class InventoryStreamPropertyTest {
   private static final int SHARDS = 2;

@@ -116,8 +116,7 @@ class InventoryTableTest {
   @Test
   void shouldRefuseASnapshotWithAHole() {
     stream.frame(new SnapshotBegin(1, 10));
-    assertInstanceOf(
-        Restart.class, stream.frame(new SnapshotRows(1, 1, Rows.seals(1, 0, 1))));
+    assertInstanceOf(Restart.class, stream.frame(new SnapshotRows(1, 1, Rows.seals(1, 0, 1))));
     assertInstanceOf(Restart.class, stream.frame(new SnapshotEnd(1, 1, 1)));
   }
 

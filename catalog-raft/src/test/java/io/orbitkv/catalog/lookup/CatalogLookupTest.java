@@ -78,13 +78,11 @@ class CatalogLookupTest implements PlacementView {
   }
 
   private static Candidate candidate(String node, Tier tier, long generation) {
-    return new Candidate(
-        new OwnerRun(new NodeId(node), new UUID(1, 1), 1), tier, generation, 1024);
+    return new Candidate(new OwnerRun(new NodeId(node), new UUID(1, 1), 1), tier, generation, 1024);
   }
 
   private static Answer all(Question question, boolean whole, Candidate... candidates) {
-    return new Answer.Found(
-        question.keys().stream().map(_ -> List.of(candidates)).toList(), whole);
+    return new Answer.Found(question.keys().stream().map(_ -> List.of(candidates)).toList(), whole);
   }
 
   private LookupResult find(Exclusions excluded, StateKey... keys) {

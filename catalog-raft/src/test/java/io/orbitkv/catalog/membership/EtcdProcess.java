@@ -50,10 +50,23 @@ final class EtcdProcess {
     Process started =
         new ProcessBuilder(
                 List.of(
-                    "etcd", "--name", "one", "--data-dir", dir.resolve("data").toString(),
-                    "--listen-client-urls", client, "--advertise-client-urls", client,
-                    "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                    "--initial-cluster", "one=" + peer, "--logger", "zap"))
+                    "etcd",
+                    "--name",
+                    "one",
+                    "--data-dir",
+                    dir.resolve("data").toString(),
+                    "--listen-client-urls",
+                    client,
+                    "--advertise-client-urls",
+                    client,
+                    "--listen-peer-urls",
+                    peer,
+                    "--initial-advertise-peer-urls",
+                    peer,
+                    "--initial-cluster",
+                    "one=" + peer,
+                    "--logger",
+                    "zap"))
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(dir.resolve("etcd.log").toFile()))
             .start();
@@ -74,8 +87,7 @@ final class EtcdProcess {
       return 1;
     }
     List<String> command =
-        new ArrayList<>(
-            List.of("etcdctl", "--endpoints", uri(), "--command-timeout=2s"));
+        new ArrayList<>(List.of("etcdctl", "--endpoints", uri(), "--command-timeout=2s"));
     command.addAll(List.of(arguments));
     ProcessBuilder builder =
         new ProcessBuilder(command)

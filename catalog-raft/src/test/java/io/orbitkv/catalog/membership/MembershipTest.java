@@ -159,8 +159,7 @@ class MembershipTest {
     long stopped = System.nanoTime();
     await("it is not fenced", () -> !a.admission().isOpen());
     assertTrue(System.nanoTime() - stopped < TTL.toNanos() + 500_000_000, "fenced too late");
-    RemoteAdmission.Fenced fenced =
-        assertInstanceOf(RemoteAdmission.Fenced.class, a.admission());
+    RemoteAdmission.Fenced fenced = assertInstanceOf(RemoteAdmission.Fenced.class, a.admission());
     assertTrue(fenced.reason().contains("ran out"), fenced.toString());
     long attempts = a.attempts();
     Thread.sleep(2000);

@@ -20,7 +20,15 @@ final class Certificates {
   Certificates(Path dir) throws IOException, InterruptedException {
     this.dir = dir;
     keytool(
-        "-genkeypair", "-alias", "ca", "-dname", "CN=test authority", "-ext", "bc:c", "-keyalg", "EC");
+        "-genkeypair",
+        "-alias",
+        "ca",
+        "-dname",
+        "CN=test authority",
+        "-ext",
+        "bc:c",
+        "-keyalg",
+        "EC");
     keytool("-exportcert", "-rfc", "-alias", "ca", "-file", dir.resolve("ca.pem").toString());
   }
 
@@ -32,8 +40,16 @@ final class Certificates {
     keytool("-certreq", "-alias", node, "-file", request);
     Path certificate = dir.resolve(node + ".pem");
     keytool(
-        "-gencert", "-rfc", "-alias", "ca", "-infile", request, "-outfile", certificate.toString(),
-        "-ext", "san=dns:" + node);
+        "-gencert",
+        "-rfc",
+        "-alias",
+        "ca",
+        "-infile",
+        request,
+        "-outfile",
+        certificate.toString(),
+        "-ext",
+        "san=dns:" + node);
     KeyStore store = KeyStore.getInstance("PKCS12");
     try (InputStream in = Files.newInputStream(dir.resolve("store"))) {
       store.load(in, PASSWORD.toCharArray());
@@ -52,8 +68,7 @@ final class Certificates {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
     command.addAll(Arrays.asList(arguments));
-    command.addAll(
-        List.of("-keystore", dir.resolve("store").toString(), "-storepass", PASSWORD));
+    command.addAll(List.of("-keystore", dir.resolve("store").toString(), "-storepass", PASSWORD));
     Path log = dir.resolve("keytool.log");
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();

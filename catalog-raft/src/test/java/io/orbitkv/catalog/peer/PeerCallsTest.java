@@ -104,8 +104,7 @@ class PeerCallsTest {
     GrantAnswer.Granted granted = assertInstanceOf(GrantAnswer.Granted.class, answer);
     assertEquals(List.of(request), b.pinned);
     assertEquals(
-        new GrantAnswer.BlockOutcome.Given(
-            List.of(new GrantAnswer.SliceRange(0, 4096, 8192, -3))),
+        new GrantAnswer.BlockOutcome.Given(List.of(new GrantAnswer.SliceRange(0, 4096, 8192, -3))),
         granted.blocks().get(0));
     assertInstanceOf(GrantAnswer.BlockOutcome.NotGiven.class, granted.blocks().get(1));
 
@@ -118,8 +117,7 @@ class PeerCallsTest {
 
   @Test
   void shouldRefuseAnotherRuntimeAndAForgedRequester() {
-    GrantAnswer answer =
-        reached(a.to(b).authorize(request(UUID.randomUUID(), 1), SECONDS).join());
+    GrantAnswer answer = reached(a.to(b).authorize(request(UUID.randomUUID(), 1), SECONDS).join());
     assertEquals(
         RefusalCategory.STALE,
         assertInstanceOf(GrantAnswer.Refused.class, answer).refusal().category());
@@ -208,10 +206,7 @@ class PeerCallsTest {
     for (int i = 0; i < 2; i++) {
       long began = System.nanoTime();
       Refusal refusal =
-          failed(
-              a.to(b)
-                  .authorize(request(b.run.runtime(), 1), Duration.ofMillis(100))
-                  .join());
+          failed(a.to(b).authorize(request(b.run.runtime(), 1), Duration.ofMillis(100)).join());
       assertTrue(refusal.reason().contains("DEADLINE_EXCEEDED"), refusal.reason());
       assertTrue(System.nanoTime() - began < TimeUnit.SECONDS.toNanos(3));
     }
@@ -223,8 +218,7 @@ class PeerCallsTest {
           a.to(b).placements(Set.of(), SECONDS).join();
           return a.to(b).breaker() == CircuitBreaker.State.OPEN;
         });
-    assertTrue(
-        failed(a.to(b).placements(Set.of(), SECONDS).join()).reason().contains("lately"));
+    assertTrue(failed(a.to(b).placements(Set.of(), SECONDS).join()).reason().contains("lately"));
   }
 
   @Test
@@ -278,8 +272,7 @@ class PeerCallsTest {
     inventory.sealed(2, key, Tier.DRAM, 9, 5000);
     inventory.advance(2);
     try (InventoryAnnouncer announcer =
-        new InventoryAnnouncer(
-            a.run, inventory, a.clients, new Random(1), System::nanoTime)) {
+        new InventoryAnnouncer(a.run, inventory, a.clients, new Random(1), System::nanoTime)) {
       announcer.start();
       announcer.announce(shard, Set.of(b.node));
       Question question = new Question(shard, 1, List.of(Fingerprint.of(key)), 4);
@@ -322,8 +315,7 @@ class PeerCallsTest {
   private static SubscribeRequest subscription(int shard) {
     return SubscribeRequest.newBuilder()
         .setPlacementsAfter(0)
-        .addInventories(
-            InventoryFrom.newBuilder().setCatalogShard(shard).setRowsFirst(true))
+        .addInventories(InventoryFrom.newBuilder().setCatalogShard(shard).setRowsFirst(true))
         .build();
   }
 

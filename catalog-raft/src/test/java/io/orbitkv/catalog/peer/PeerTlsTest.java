@@ -41,8 +41,7 @@ class PeerTlsTest {
         TestHost b = new TestHost("b", with(certificates.issue("b")), PeerLimits.DEFAULT);
         TestHost impostor = new TestHost("c", with(ofA), PeerLimits.DEFAULT);
         TestHost plain = new TestHost("d", PeerSecurity.NONE, PeerLimits.DEFAULT)) {
-      assertInstanceOf(
-          PeerAnswer.Reached.class, a.to(b).placements(Set.of(1), SECONDS).join());
+      assertInstanceOf(PeerAnswer.Reached.class, a.to(b).placements(Set.of(1), SECONDS).join());
 
       Refusal refusal = failure(impostor.to(b).placements(Set.of(1), SECONDS).join());
       assertTrue(refusal.reason().contains("does not name c"), refusal.reason());
@@ -53,9 +52,7 @@ class PeerTlsTest {
           Grpc.newChannelBuilderForAddress(
                   "127.0.0.1",
                   b.server.port(),
-                  TlsChannelCredentials.newBuilder()
-                      .trustManager(ofA.authority().toFile())
-                      .build())
+                  TlsChannelCredentials.newBuilder().trustManager(ofA.authority().toFile()).build())
               .overrideAuthority("b")
               .build();
       try {

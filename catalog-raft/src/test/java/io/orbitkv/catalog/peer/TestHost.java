@@ -26,7 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A host with a listening server, clients to others, and handlers that live in memory. */
-final class TestHost implements GrantAuthority, CatalogAdmin, PlacementFeed, PlacementView, AutoCloseable {
+final class TestHost
+    implements GrantAuthority, CatalogAdmin, PlacementFeed, PlacementView, AutoCloseable {
   static final Map<NodeId, Endpoint> ENDPOINTS = new ConcurrentHashMap<>();
 
   final NodeId node;
@@ -71,7 +72,12 @@ final class TestHost implements GrantAuthority, CatalogAdmin, PlacementFeed, Pla
             security,
             limits,
             new PeerHandlers(
-                run.runtime(), this, receiver, new LocalLookup(receiver, this, Set::of), this, this),
+                run.runtime(),
+                this,
+                receiver,
+                new LocalLookup(receiver, this, Set::of),
+                this,
+                this),
             stats,
             threads);
     ENDPOINTS.put(node, new Endpoint("127.0.0.1", started.port()));
@@ -104,7 +110,8 @@ final class TestHost implements GrantAuthority, CatalogAdmin, PlacementFeed, Pla
               : new GrantAnswer.BlockOutcome.NotGiven(
                   new Refusal(RefusalCategory.STALE, "generation 7 is here", "look up again")));
     }
-    return new GrantAnswer.Granted(id, new GrantAnswer.Secret(5, -6), Duration.ofSeconds(3), outcomes);
+    return new GrantAnswer.Granted(
+        id, new GrantAnswer.Secret(5, -6), Duration.ofSeconds(3), outcomes);
   }
 
   @Override
@@ -153,8 +160,7 @@ final class TestHost implements GrantAuthority, CatalogAdmin, PlacementFeed, Pla
         ? Optional.empty()
         : Optional.of(
             List.copyOf(
-                changes.subList(
-                    (int) position, (int) Math.min(changes.size(), position + max))));
+                changes.subList((int) position, (int) Math.min(changes.size(), position + max))));
   }
 
   @Override

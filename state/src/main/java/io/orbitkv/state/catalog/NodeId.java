@@ -29,9 +29,7 @@ public record NodeId(String text) implements Comparable<NodeId> {
   /** Checks untrusted text. */
   public static Checked<NodeId> of(String text) {
     InvalidField problem = check(text);
-    return problem == null
-        ? new Checked.Valid<>(new NodeId(text))
-        : new Checked.Invalid<>(problem);
+    return problem == null ? new Checked.Valid<>(new NodeId(text)) : new Checked.Invalid<>(problem);
   }
 
   @Override
