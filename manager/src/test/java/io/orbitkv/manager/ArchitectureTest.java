@@ -28,8 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Holds the arrows between the modules and the purity of {@code io.orbitkv.state}.
  *
  * <p>{@code chaos} is built after this module and {@code catalog-raft} is not used by it yet; that
- * nothing points at them is held here, what they
- * point at by their own Maven dependencies.
+ * nothing points at them is held here, what they point at by their own Maven dependencies.
  */
 class ArchitectureTest {
 
