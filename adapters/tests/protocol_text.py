@@ -26,5 +26,5 @@ def codes() -> dict[int, tuple[str, str]]:
 def contract_names() -> list[str]:
     """The names of section 7, in its order."""
     text = PROTOCOL.read_text(encoding="utf-8")
-    section = text[text.index("## 7. ") :]
+    section = text[text.index("## 7. ") : text.index("## 8. ")]
     return re.findall(r"^\| ([a-z][A-Za-z]+) \| ", section.split("| name |", 1)[1], re.MULTILINE)
