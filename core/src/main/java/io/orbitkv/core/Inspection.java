@@ -13,6 +13,9 @@ public sealed interface Inspection {
 
   record Instances() implements Inspection {}
 
+  /** The namespaces that are bound, whether an instance uses them now or not. */
+  record Namespaces() implements Inspection {}
+
   record Sessions() implements Inspection {}
 
   /**
@@ -123,6 +126,17 @@ public sealed interface Inspection {
       int sessions,
       boolean cleaning,
       long budgetUsedBytes) {}
+
+  record NamespacesAnswer(List<NamespaceView> namespaces) implements Answer {}
+
+  /**
+   * A namespace.
+   *
+   * @param shards slices of a block that is not replicated
+   * @param blocks of all groups, evicted ones that are still pinned among them
+   * @param instances registered
+   */
+  record NamespaceView(String namespace, String model, int shards, long blocks, int instances) {}
 
   record SessionsAnswer(List<SessionView> sessions) implements Answer {}
 

@@ -3,6 +3,7 @@ package io.orbitkv.core;
 import io.orbitkv.core.Inspection.BlockView;
 import io.orbitkv.core.Inspection.InstanceView;
 import io.orbitkv.core.Inspection.LeaseView;
+import io.orbitkv.core.Inspection.NamespaceView;
 import io.orbitkv.core.Inspection.PoolView;
 import io.orbitkv.core.Inspection.SessionView;
 import io.orbitkv.state.HostState;
@@ -29,6 +30,7 @@ final class Inspections {
     return switch (what) {
       case Inspection.Status _ -> status();
       case Inspection.Instances _ -> instances();
+      case Inspection.Namespaces _ -> namespaces();
       case Inspection.Sessions _ -> sessions();
       case Inspection.Leases(long after, int limit) -> leases(after, bounded(limit));
       case Inspection.Blocks(String namespace, long after, int limit) ->
@@ -107,6 +109,20 @@ final class Inspections {
               instance.budget.usedBytes()));
     }
     return new Inspection.InstancesAnswer(List.copyOf(views));
+  }
+
+  private Inspection.NamespacesAnswer namespaces() {
+    return new Inspection.NamespacesAnswer(
+        host.state.namespaces().stream()
+            .map(
+                each ->
+                    new NamespaceView(
+                        each.name(),
+                        each.format().modelDigest(),
+                        each.shardCount(),
+                        each.blocks(),
+                        each.instances()))
+            .toList());
   }
 
   private Inspection.SessionsAnswer sessions() {

@@ -13,6 +13,7 @@ import io.orbitkv.manager.cli.LeasesCommand;
 import io.orbitkv.manager.cli.Logging;
 import io.orbitkv.manager.cli.ManagerCommand;
 import io.orbitkv.manager.cli.ManagerRun;
+import io.orbitkv.manager.cli.NamespacesCommand;
 import io.orbitkv.manager.cli.PlainFlags;
 import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.SessionsCommand;
@@ -56,6 +57,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
     subcommands = {
       ManagerCommand.class,
       StatusCommand.class,
+      NamespacesCommand.class,
       InstancesCommand.class,
       SessionsCommand.class,
       LeasesCommand.class,

@@ -62,7 +62,9 @@ public final class BlocksCommand implements Callable<Integer> {
     }
     table.print(out);
     if (answer.path("more").asBoolean()) {
-      out.println("there are more; go on with --after");
+      out.printf(
+          "there are more: go on with --after %d%n",
+          answer.path("blocks").path(answer.path("blocks").size() - 1).path("blockId").asLong());
     }
     return ExitCode.OK;
   }

@@ -77,6 +77,9 @@ public final class EvictCommand implements Callable<Integer> {
           answer.path("blocks").asLong(),
           Quantity.bytesText(answer.path("freedBytes").asLong()),
           Quantity.bytesText(answer.path("retainedBytes").asLong()));
+      if (!keys.isEmpty() && answer.path("blocks").asLong() == 0) {
+        out.println("none of these keys was in that group; orbitkv blocks lists those that are");
+      }
     }
     return ExitCode.OK;
   }

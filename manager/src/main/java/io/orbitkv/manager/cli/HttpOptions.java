@@ -18,6 +18,8 @@ import picocli.CommandLine.Option;
 final class HttpOptions {
   private static final int CONNECT_MILLIS = 2_000;
   private static final int READ_MILLIS = 35_000;
+  private static final String OTHER_ADDRESS =
+      "the daemon's log says at its start where it serves HTTP; name that with --http-addr";
   private static final ObjectMapper JSON =
       JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
@@ -54,8 +56,12 @@ final class HttpOptions {
   }
 
   private JsonNode request(String method, String path, @Nullable JsonNode body) {
-    URI uri = URI.create("http://" + address + path);
+    if (!address.matches("(\\[[0-9A-Fa-f:.]+]|[^/:@?#\\s]+):[0-9]{1,5}")) {
+      throw new Failure(
+          "\"" + address + "\" is not HOST:PORT", "write it like --http-addr 127.0.0.1:9091");
+    }
     try {
+      URI uri = URI.create("http://" + address + path);
       HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection();
       connection.setConnectTimeout(CONNECT_MILLIS);
       connection.setReadTimeout(READ_MILLIS);
@@ -68,6 +74,9 @@ final class HttpOptions {
       int status = connection.getResponseCode();
       JsonNode answer =
           JSON.readTree(status < 400 ? connection.getInputStream() : connection.getErrorStream());
+      if (!answer.isObject()) {
+        throw new Failure("what answers at " + address + " is no OrbitKV daemon", OTHER_ADDRESS);
+      }
       JsonNode error = answer.path("error");
       if (error.isObject()) {
         throw new Failure(
@@ -75,6 +84,9 @@ final class HttpOptions {
             error.path("remedy").asText());
       }
       return answer;
+    } catch (JsonProcessingException other) {
+      throw new Failure(
+          "what answers at " + address + " is no OrbitKV daemon", OTHER_ADDRESS, other);
     } catch (IOException | IllegalArgumentException unreachable) {
       throw new Failure(
           "no daemon answers at " + address + ": " + unreachable.getMessage(),

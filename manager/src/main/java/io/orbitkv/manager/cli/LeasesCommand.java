@@ -51,7 +51,9 @@ public final class LeasesCommand implements Callable<Integer> {
     }
     table.print(out);
     if (answer.path("more").asBoolean()) {
-      out.println("there are more; go on with --after");
+      out.printf(
+          "there are more: go on with --after %d%n",
+          answer.path("leases").path(answer.path("leases").size() - 1).path("leaseId").asLong());
     }
     return ExitCode.OK;
   }

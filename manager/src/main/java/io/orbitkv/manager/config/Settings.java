@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,9 @@ public final class Settings {
   /** A setting's text and origin. */
   public record Value(String text, Source source) {}
 
+  /** A variable that differs from a setting's in so few letters is a slip. */
+  private static final int MOST_SLIPS = 2;
+
   private final Map<Setting, Value> values;
 
   private Settings(Map<Setting, Value> values) {
@@ -43,11 +47,13 @@ public final class Settings {
    * Resolves all settings.
    *
    * @param flags given on the command line
-   * @param environment such as {@link System#getenv()}; other variables than {@code ORBITKV_*} of a
-   *     setting are ignored
-   * @throws BadSetting if the configuration file cannot be read or has an unknown key
+   * @param environment such as {@link System#getenv()}; a variable that is nearly the name of a
+   *     setting's is taken for a slip and refused, other variables are ignored
+   * @throws BadSetting if the configuration file cannot be read or has an unknown key, or a
+   *     variable is misspelt
    */
   public static Settings resolve(Map<Setting, String> flags, Map<String, String> environment) {
+    refuseMisspelt(environment);
     String path =
         flags.getOrDefault(Setting.CONFIG, environment.getOrDefault(Setting.CONFIG.variable(), ""));
     Map<Setting, String> file = path.isEmpty() ? Map.of() : read(Path.of(path));
@@ -100,26 +106,73 @@ public final class Settings {
         });
   }
 
+  private static void refuseMisspelt(Map<String, String> environment) {
+    for (String name : environment.keySet()) {
+      if (!name.startsWith("ORBITKV_")) {
+        continue;
+      }
+      int least = Integer.MAX_VALUE;
+      String near = "";
+      for (Setting setting : Setting.values()) {
+        int distance = distance(name, setting.variable());
+        if (distance < least) {
+          least = distance;
+          near = setting.variable();
+        }
+      }
+      if (least > 0 && least <= MOST_SLIPS) {
+        throw new BadSetting(
+            "the environment has %s, which is no setting; did you mean %s?".formatted(name, near));
+      }
+    }
+  }
+
   private static Map<Setting, String> read(Path path) {
+    String written;
     JsonNode root;
     try {
-      root = new TomlMapper().readTree(Files.readString(path));
+      written = Files.readString(path);
+      root = new TomlMapper().readTree(written);
     } catch (JacksonException malformed) {
-      throw new BadSetting(path + " is no TOML: " + malformed.getOriginalMessage());
+      throw new BadSetting(
+          "%s, line %d, is no TOML: %s"
+              .formatted(
+                  path,
+                  malformed.getLocation() == null ? 1 : malformed.getLocation().getLineNr(),
+                  malformed.getOriginalMessage()));
     } catch (IOException unreadable) {
-      throw new BadSetting(path + " cannot be read: " + unreadable);
+      throw new BadSetting(path + " cannot be read: " + FileTrouble.text(unreadable));
     }
     Map<Setting, String> texts = new EnumMap<>(Setting.class);
     for (Map.Entry<String, JsonNode> entry : root.properties()) {
+      if (entry.getValue().isObject()) {
+        throw new BadSetting(
+            "%s has the section [%s]; settings stand outside of sections, such as pool-size ="
+                    .formatted(path, entry.getKey())
+                + " \"4gb\"");
+      }
       Setting setting = named(entry.getKey());
       if (setting == null || setting == Setting.CONFIG) {
         throw new BadSetting(
-            "%s has the unknown key %s; did you mean %s?"
-                .formatted(path, entry.getKey(), nearest(entry.getKey())));
+            "%s%s has the unknown key %s; did you mean %s?"
+                .formatted(
+                    path, line(written, entry.getKey()), entry.getKey(), nearest(entry.getKey())));
       }
       texts.put(setting, text(path, entry.getKey(), entry.getValue()));
     }
     return texts;
+  }
+
+  /** In which line a key is set, for people; empty if that cannot be told. */
+  private static String line(String written, String key) {
+    List<String> lines = written.lines().toList();
+    for (int i = 0; i < lines.size(); i++) {
+      String text = lines.get(i).strip().replace("\"", "").replace("'", "");
+      if (text.startsWith(key) && text.substring(key.length()).strip().startsWith("=")) {
+        return ", line " + (i + 1) + ",";
+      }
+    }
+    return "";
   }
 
   private static @Nullable Setting named(String key) {

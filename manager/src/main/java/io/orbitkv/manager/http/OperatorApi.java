@@ -9,11 +9,13 @@ import io.orbitkv.core.Inspection;
 import io.orbitkv.core.Reply;
 import io.orbitkv.core.ReplySink;
 import io.orbitkv.manager.Daemon;
+import io.orbitkv.manager.NearNames;
 import io.orbitkv.manager.Version;
 import io.orbitkv.state.Keys;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -45,6 +47,7 @@ public final class OperatorApi {
     http.route("GET", "/status", this::status);
     http.route("GET", "/metrics", this::metrics);
     http.route("GET", "/instances", this::instances);
+    http.route("GET", "/namespaces", this::namespaces);
     http.route("GET", "/sessions", this::sessions);
     http.route("GET", "/leases", this::leases);
     http.route("GET", "/blocks", this::blocks);
@@ -107,6 +110,41 @@ public final class OperatorApi {
     return HttpAnswer.json(200, body);
   }
 
+  private HttpAnswer namespaces(HttpRequest request) throws BadRequest {
+    request.only();
+    ObjectNode body = HttpAnswer.JSON.createObjectNode();
+    ArrayNode list = body.putArray("namespaces");
+    for (var each : bound()) {
+      list.addObject()
+          .put("namespace", each.namespace())
+          .put("model", each.model())
+          .put("shards", each.shards())
+          .put("blocks", each.blocks())
+          .put("instances", each.instances());
+    }
+    return HttpAnswer.json(200, body);
+  }
+
+  private List<Inspection.NamespaceView> bound() throws BadRequest {
+    return ((Inspection.NamespacesAnswer) inspect(new Inspection.Namespaces())).namespaces();
+  }
+
+  /** Nothing is said of a namespace that is not there: an empty list would look like an answer. */
+  private void mustBeBound(String namespace) throws BadRequest {
+    List<String> names = bound().stream().map(Inspection.NamespaceView::namespace).toList();
+    if (!names.contains(namespace)) {
+      List<String> near = NearNames.of(namespace, names, 3);
+      throw new BadRequest(
+          404,
+          "NO_SUCH_NAMESPACE",
+          "no namespace is called " + namespace,
+          near.isEmpty()
+              ? "orbitkv namespaces lists them"
+              : "did you mean %s? orbitkv namespaces lists them"
+                  .formatted(String.join(", ", near)));
+    }
+  }
+
   private HttpAnswer sessions(HttpRequest request) throws BadRequest {
     request.only();
     ObjectNode body = HttpAnswer.JSON.createObjectNode();
@@ -153,6 +191,7 @@ public final class OperatorApi {
 
   private HttpAnswer blocks(HttpRequest request) throws BadRequest {
     request.only("namespace", "after", "limit");
+    mustBeBound(request.required("namespace"));
     Inspection.BlocksAnswer answer =
         (Inspection.BlocksAnswer)
             inspect(
@@ -219,7 +258,11 @@ public final class OperatorApi {
 
   private HttpAnswer evict(HttpRequest request) throws BadRequest {
     request.only();
-    Command.EvictSelector selector = selector(request.object());
+    ObjectNode wanted = request.object();
+    Command.EvictSelector selector = selector(wanted);
+    if (wanted.has("namespace")) {
+      mustBeBound(wanted.get("namespace").textValue());
+    }
     Reply reply = ask(sink -> new Command.Evict(selector, sink), each -> each, CLEANUP_LIMIT);
     Reply.Evicted evicted = expect(Reply.Evicted.class, reply);
     return HttpAnswer.json(

@@ -1,5 +1,6 @@
 package io.orbitkv.manager.replay;
 
+import io.orbitkv.manager.NearNames;
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent.GroupAnswer;
 import io.orbitkv.state.HostEvent.LeaseGranted;

@@ -9,6 +9,7 @@ import io.orbitkv.manager.config.Settings.Source;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,43 @@ class SettingsTest {
             BadSetting.class, () -> Settings.resolve(Map.of(Setting.CONFIG, file), Map.of()));
     assertTrue(bad.toString().contains("pol-size"), bad.toString());
     assertTrue(bad.toString().contains("did you mean pool-size?"), bad.toString());
+  }
+
+  @Test
+  void shouldTakeAVariableThatIsNearlyASettingForASlip() {
+    BadSetting slip =
+        assertThrows(
+            BadSetting.class,
+            () -> Settings.resolve(Map.of(), Map.of("ORBITKV_POOL_SIZEE", "1gb")));
+    assertEquals(
+        "the environment has ORBITKV_POOL_SIZEE, which is no setting; did you mean"
+            + " ORBITKV_POOL_SIZE?",
+        slip.getMessage());
+    for (String other : List.of("LAUNCHER", "JAVA", "LIB", "BUILD", "TMPDIR", "AOT_OUTPUT")) {
+      Settings.resolve(Map.of(), Map.of("ORBITKV_" + other, "x"));
+    }
+  }
+
+  @Test
+  void shouldSayInWhichLineAKeyIsUnknownAndThatSectionsAreNot() throws IOException {
+    Path file = folder.resolve("lines.toml");
+    Files.writeString(file, "# mine\neviction = \"lru\"\npool-sise = \"1gb\"\n");
+    String unknown = refusal(file);
+    assertTrue(unknown.contains(", line 3, has the unknown key pool-sise"), unknown);
+    Files.writeString(file, "[manager]\npool-size = \"1gb\"\n");
+    String section = refusal(file);
+    assertTrue(section.contains("has the section [manager]"), section);
+    Files.writeString(file, "eviction = \"lru\"\npool-size = = 3\n");
+    String malformed = refusal(file);
+    assertTrue(malformed.contains("line 2, is no TOML"), malformed);
+  }
+
+  private static String refusal(Path file) {
+    return String.valueOf(
+        assertThrows(
+                BadSetting.class,
+                () -> Settings.resolve(Map.of(Setting.CONFIG, file.toString()), Map.of()))
+            .getMessage());
   }
 
   @Test

@@ -114,6 +114,23 @@ class HttpTest {
   }
 
   @Test
+  void shouldNameNamespacesAndRefuseThoseThatAreNotThere() throws Exception {
+    try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+      engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
+    }
+    JsonNode bound = first("/namespaces", "namespaces");
+    assertEquals("ns", bound.path("namespace").asText());
+    assertEquals(4, bound.path("blocks").asInt());
+    for (HttpResponse<String> answer :
+        List.of(get("/blocks?namespace=nss"), post("/cache/evict", "{\"namespace\": \"nss\"}"))) {
+      JsonNode error = json(answer, 404).path("error");
+      assertEquals("NO_SUCH_NAMESPACE", error.path("code").asText());
+      assertTrue(error.path("remedy").asText().contains("did you mean ns?"), error.toString());
+    }
+    assertEquals(4, first("/namespaces", "namespaces").path("blocks").asInt());
+  }
+
+  @Test
   void shouldAnswerWhatIsWrongWithARemedy() throws Exception {
     assertError(get("/nothing"), 404, "NOT_FOUND");
     assertError(post("/health", ""), 405, "METHOD_NOT_ALLOWED");
@@ -161,14 +178,21 @@ class HttpTest {
       engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
       assertTrue(run(0, "status").contains("4 sealed"));
       assertTrue(run(0, "instances").contains("engine-a"));
+      assertTrue(run(0, "namespaces").contains("ns"));
       assertTrue(run(0, "sessions").contains("LOAD"));
       assertTrue(run(0, "leases").startsWith("LEASE"));
       assertTrue(run(0, "blocks", "--namespace", "ns").contains("SEALED"));
       assertEquals(4, JSON.readTree(run(0, "evict", "--all", "--json")).path("blocks").asInt());
       run(2, "evict");
     }
+    assertTrue(run(1, "blocks", "--namespace", "n").contains("no namespace is called n"));
+    assertTrue(run(1, "evict", "--namespace", "other").contains("orbitkv namespaces lists them"));
     String gone = run(1, "status", "--http-addr", "127.0.0.1:1");
     assertTrue(gone.contains("orbitkv manager"), gone);
+    for (String wrong : List.of("http://x/", "localhost", "127.0.0.1:9091/", ":9091")) {
+      String told = run(1, "status", "--http-addr", wrong);
+      assertTrue(told.contains("is not HOST:PORT"), told);
+    }
   }
 
   private String run(int exitCode, String... arguments) {

@@ -1,4 +1,4 @@
-package io.orbitkv.manager.replay;
+package io.orbitkv.manager;
 
 import java.util.ArrayList;
 import java.util.Collection;
@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The names most like one that was not found, for "did you mean". It keeps only the best few. */
-final class NearNames {
+public final class NearNames {
   /** Names further off than this are no help. */
   private static final int MAX_EDITS = 3;
 
@@ -19,20 +19,22 @@ final class NearNames {
   private final int[] row;
   private final int[] next;
 
-  NearNames(String wanted, int most) {
+  public NearNames(String wanted, int most) {
     this.wanted = wanted.toLowerCase(Locale.ROOT);
     this.most = most;
     this.row = new int[wanted.length() + 1];
     this.next = new int[wanted.length() + 1];
   }
 
-  static List<String> of(String wanted, Collection<String> names, int most) {
+  /** The nearest of some names. */
+  public static List<String> of(String wanted, Collection<String> names, int most) {
     NearNames near = new NearNames(wanted, most);
     names.forEach(near::offer);
     return near.best();
   }
 
-  void offer(String name) {
+  /** Looks at one more name. */
+  public void offer(String name) {
     int worst = best.size() < most ? MAX_EDITS : best.getLast().edits - 1;
     if (worst < 0 || name.isEmpty()) {
       return;
@@ -49,7 +51,8 @@ final class NearNames {
     }
   }
 
-  List<String> best() {
+  /** The nearest so far, best first. */
+  public List<String> best() {
     return best.stream().map(Near::name).toList();
   }
 
