@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.state.catalog;
+
+import org.jspecify.annotations.NullMarked;
