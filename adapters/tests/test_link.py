@@ -324,6 +324,10 @@ class LinkTest(unittest.TestCase):
         assert ended is not None
         self.assertEqual("REFUSED", ended.reason)
 
+    def session_of(self, client: OrbitClient) -> FakeSession | None:
+        sessions = [self.manager.session(index) for index in range(self.manager.session_count)]
+        return next((session for session in sessions if session.session_id == client.session_id), None)
+
     def test_a_save_session_attaches_anew_and_ends_with_its_parent(self) -> None:
         client = self.connect()
         save = client.attach_save()
@@ -337,8 +341,10 @@ class LinkTest(unittest.TestCase):
         self.assertTrue(save.wait_connected(5, attached.session_id))
         attach_to = [r.integer("attachTo") for r in self.manager.registrations if r.has("attachTo")]
         self.assertEqual(client.session_id, attach_to[-1])
-        sessions = [self.manager.session(index) for index in range(self.manager.session_count)]
-        again = next(session for session in sessions if session.session_id == save.session_id)
+        # The client may know of its session before the Manager's thread has noted that it opened it.
+        _await(lambda: self.session_of(save) is not None)
+        again = self.session_of(save)
+        assert again is not None
         client.close()
         again.close("PARENT_ENDED")
         ended = save.wait_ended(5)
