@@ -165,6 +165,7 @@ class PeerCallsTest {
               SECONDS);
       var one = generous.to(b).authorize(request, SECONDS);
       var two = generous.to(b).authorize(request, SECONDS);
+      awaitAsked(2);
       Refusal server = failed(generous.to(b).authorize(request, SECONDS).join());
       assertEquals(RefusalCategory.RESOURCE, server.category());
       assertEquals(1, b.stats.total(Side.SERVER, "RESOURCE_EXHAUSTED"));
@@ -176,6 +177,15 @@ class PeerCallsTest {
       assertEquals(1, a.stats.total(Side.CLIENT, "NOT_SENT"));
       b.gate.complete(true);
       List.of(one, two, three, four).forEach(call -> reached(call.join()));
+    }
+  }
+
+  /** Calls may reach a server in another order than they were made in. */
+  private void awaitAsked(int grants) {
+    long deadline = System.nanoTime() + SECONDS.toNanos();
+    while (b.asked.get() < grants) {
+      assertTrue(System.nanoTime() < deadline, "asked for " + b.asked + " of " + grants);
+      Thread.onSpinWait();
     }
   }
 

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A host with a listening server, clients to others, and handlers that live in memory. */
 final class TestHost
@@ -38,6 +39,10 @@ final class TestHost
   final PeerThreads threads = new PeerThreads(1);
   final InventoryReceiver receiver = new InventoryReceiver(8);
   final PeerClients clients;
+
+  /** Grants that it was asked for, answered or not. */
+  final AtomicInteger asked = new AtomicInteger();
+
   final List<GrantRequest> pinned = new CopyOnWriteArrayList<>();
   final Map<UUID, NodeId> grants = new ConcurrentHashMap<>();
   final List<HandoffOrder> orders = new CopyOnWriteArrayList<>();
@@ -90,6 +95,7 @@ final class TestHost
 
   @Override
   public CompletionStage<GrantAnswer> authorize(NodeId peer, GrantRequest request) {
+    asked.incrementAndGet();
     return gate.thenApply(_ -> decide(peer, request));
   }
 
