@@ -23,7 +23,7 @@ public final class InventoryAnnouncer implements AutoCloseable {
   static final int IDLE_MILLIS = 20;
 
   /** The shortest time between two rounds, so that changes that come singly travel together. */
-  static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+  static final long GATHER_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private static final int SNAPSHOTS_AT_ONE_TIME = 4;
   private static final int FIRST_WAIT_MILLIS = 50;
@@ -36,7 +36,7 @@ public final class InventoryAnnouncer implements AutoCloseable {
   private final LongSupplier clock;
   private final SnapshotPermits permits = new SnapshotPermits(SNAPSHOTS_AT_ONE_TIME);
   private final Map<Target, InventorySender> senders = new HashMap<>();
-  private @Nullable Thread thread;
+  private volatile @Nullable Thread thread;
   private volatile boolean closed;
   private volatile boolean woken;
 
@@ -123,23 +123,28 @@ public final class InventoryAnnouncer implements AutoCloseable {
   }
 
   private void wake() {
-    Thread sleeper = thread;
     if (!woken) {
       woken = true;
-      LockSupport.unpark(sleeper);
+      LockSupport.unpark(thread);
     }
   }
 
   private void loop() {
     while (!closed) {
       woken = false;
+      long roundAt = System.nanoTime();
       step();
-      if (!closed) {
-        LockSupport.parkNanos(this, GATHER_NANOS);
-      }
-      if (!woken && !closed) {
-        LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS));
-      }
+      sleepUntil(roundAt + TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS), true);
+      sleepUntil(roundAt + GATHER_NANOS, false);
+    }
+  }
+
+  /** Sleeps until a time, or until it is woken if that may end it. */
+  private void sleepUntil(long until, boolean wakeEnds) {
+    long left = until - System.nanoTime();
+    while (left > 0 && !closed && !(wakeEnds && woken)) {
+      LockSupport.parkNanos(this, left);
+      left = until - System.nanoTime();
     }
   }
 

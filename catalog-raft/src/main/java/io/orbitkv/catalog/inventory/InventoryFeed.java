@@ -1,10 +1,11 @@
 package io.orbitkv.catalog.inventory;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The latest changes of one table in order, for subscribers. It holds so many rows at most; who
@@ -15,13 +16,18 @@ public final class InventoryFeed {
   public static final int DEFAULT_CHANGES = 8192;
 
   private final int maxRows;
-  private final ArrayDeque<FeedEvent> events = new ArrayDeque<>();
+
+  /** By number; every event weighs at least one, so those that are held never share a place. */
+  private final @Nullable FeedEvent[] ring;
+
+  private long oldest = 1;
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private long last;
   private int rows;
 
   InventoryFeed(int maxRows) {
     this.maxRows = maxRows;
+    this.ring = new FeedEvent[maxRows + 1];
   }
 
   /** The number of the latest event, 0 when there was none. */
@@ -36,18 +42,12 @@ public final class InventoryFeed {
    *     number is of another run
    */
   public synchronized Optional<List<FeedEvent>> after(long number, int max) {
-    long oldest = last - events.size() + 1;
     if (number < oldest - 1 || number > last) {
       return Optional.empty();
     }
     List<FeedEvent> found = new ArrayList<>();
-    for (FeedEvent event : events) {
-      if (event.number() > number) {
-        found.add(event);
-        if (found.size() == max) {
-          break;
-        }
-      }
+    for (long next = number + 1; next <= last && found.size() < max; next++) {
+      found.add(event(next));
     }
     return Optional.of(found);
   }
@@ -87,11 +87,21 @@ public final class InventoryFeed {
   }
 
   private void add(FeedEvent event) {
-    events.addLast(event);
     rows += weight(event);
-    while (rows > maxRows && events.size() > 1) {
-      rows -= weight(events.removeFirst());
+    while (oldest < event.number() && rows > maxRows) {
+      rows -= weight(event(oldest));
+      ring[place(oldest)] = null;
+      oldest++;
     }
+    ring[place(event.number())] = event;
+  }
+
+  private FeedEvent event(long number) {
+    return Objects.requireNonNull(ring[place(number)]);
+  }
+
+  private int place(long number) {
+    return (int) (number % ring.length);
   }
 
   private static int weight(FeedEvent event) {

@@ -1,5 +1,6 @@
 package io.orbitkv.catalog.inventory;
 
+import java.util.Arrays;
 import java.util.function.IntPredicate;
 
 /**
@@ -15,10 +16,13 @@ final class RowStore {
 
   private final RowSegment[] segments = new RowSegment[SEGMENTS];
 
-  /** Where the sweep goes on: a segment, and the rows of it below which it has not looked. */
-  private int sweepSegment;
+  /**
+   * Rows below these the sweep has not looked at, by segment; where it goes on; how many are left.
+   */
+  private final int[] sweepBelow = new int[SEGMENTS];
 
-  private int sweepBelow = Integer.MAX_VALUE;
+  private int sweepSegment;
+  private int sweepLeft;
 
   RowStore() {
     for (int i = 0; i < SEGMENTS; i++) {
@@ -107,43 +111,44 @@ final class RowStore {
 
   /** Makes {@link #sweep} look at everything again. */
   void restartSweep() {
-    sweepSegment = 0;
-    sweepBelow = Integer.MAX_VALUE;
+    Arrays.fill(sweepBelow, Integer.MAX_VALUE);
+    sweepLeft = SEGMENTS;
   }
 
   /**
-   * Looks at some more rows and takes out those of dead views. One thread calls it.
+   * Looks at some more rows of one segment and takes out those of dead views. One thread calls it.
    *
-   * <p>It goes down from the last row of a segment. A removal moves rows down only, so a row that
-   * was not looked at stays below the mark.
+   * <p>Each call takes the next segment, so that who waits for a segment's lock gets it before the
+   * sweep comes again. In a segment it goes down from the last row. A removal moves rows down only,
+   * so a row that was not looked at stays below the mark.
    *
    * @param maxRows how many rows to look at
    * @return whether there is more to look at
    */
   boolean sweep(int maxRows, IntPredicate dead) {
-    int left = maxRows;
-    while (sweepSegment < SEGMENTS && left > 0) {
-      RowSegment segment = segments[sweepSegment];
-      segment.lock.lock();
-      try {
-        int row = Math.min(sweepBelow, segment.count());
-        while (row > 0 && left > 0) {
-          row--;
-          left--;
-          if (dead.test(segment.view(row))) {
-            segment.remove(row);
-          }
-        }
-        sweepBelow = row;
-      } finally {
-        segment.lock.unlock();
-      }
-      if (sweepBelow == 0) {
-        sweepSegment++;
-        sweepBelow = Integer.MAX_VALUE;
-      }
+    if (sweepLeft == 0) {
+      return false;
     }
-    return sweepSegment < SEGMENTS;
+    do {
+      sweepSegment = (sweepSegment + 1) % SEGMENTS;
+    } while (sweepBelow[sweepSegment] == 0);
+    RowSegment segment = segments[sweepSegment];
+    segment.lock.lock();
+    try {
+      int row = Math.min(sweepBelow[sweepSegment], segment.count());
+      int end = Math.max(0, row - maxRows);
+      while (row > end) {
+        row--;
+        if (dead.test(segment.view(row))) {
+          segment.remove(row);
+        }
+      }
+      sweepBelow[sweepSegment] = row;
+      sweepLeft -= row == 0 ? 1 : 0;
+    } finally {
+      segment.lock.unlock();
+    }
+    return sweepLeft > 0;
   }
 
   /** How many rows there are in all views. */
