@@ -26,6 +26,9 @@ public final class InventorySender {
   /** A stream without rows to send tells its position so often. */
   static final long POSITION_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+  /** With nothing to tell at all, a frame without changes asks whether the view is still there. */
+  static final long HEARTBEAT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   /** A run that was rejected asks again after so long: a fence or a placement may have changed. */
   static final long REJECTED_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -169,7 +172,7 @@ public final class InventorySender {
           return true;
         }
       }
-      if ((sent > consumed || phase == Phase.OPENING) && now - heardAt > SILENCE_NANOS) {
+      if (isOwedAnAnswer() && now - heardAt > SILENCE_NANOS) {
         lost(this, "no answer for " + SILENCE_NANOS / 1_000_000 + " ms", backoff.nextNanos());
         return true;
       }
@@ -180,6 +183,16 @@ public final class InventorySender {
         }
       }
       return worked;
+    }
+
+    /** A frame that was counted twice must not hide one that never came: the position tells. */
+    private boolean isOwedAnAnswer() {
+      return switch (phase) {
+        case WAITING -> false;
+        case OPENING -> true;
+        case SNAPSHOT -> sent > consumed;
+        case CHANGES -> sent > consumed || acknowledged.orElse(-1) < through;
+      };
     }
 
     /** False when the stream is over. */
@@ -246,7 +259,11 @@ public final class InventorySender {
 
     private boolean sendChanges(long now) {
       if (through >= source.position()) {
-        return false;
+        if (now - sentAt < HEARTBEAT_NANOS) {
+          return false;
+        }
+        send(new InventoryFrame.Changes(through, through, RowBatch.EMPTY), now);
+        return true;
       }
       Optional<InventoryFrame.Changes> changes =
           source.changesAfter(catalogShard, through, RowBatch.MAX_ROWS);

@@ -26,7 +26,7 @@ class InventoryStreamPropertyTest {
 
   @Test
   void shouldNeverLoseOrResurrectARow() {
-    int seeds = Boolean.getBoolean("orbitkv.long") ? 5000 : 60;
+    int seeds = Boolean.getBoolean("orbitkv.long") ? 5000 : 150;
     String only = System.getProperty("orbitkv.seed");
     for (int i = 1; i <= seeds; i++) {
       long seed = only == null ? i : Long.parseLong(only);
@@ -85,10 +85,28 @@ class InventoryStreamPropertyTest {
         sweep();
       }
       check();
-      assertTrue(settled(), "the streams did not settle");
+      assertTrue(settled(), () -> "the streams did not settle: " + story());
       for (InventoryReceiver receiver : replicas.values()) {
         receiver.tables().values().forEach(table -> assertEquals(0, table.stats().deadRows()));
       }
+    }
+
+    String story() {
+      StringBuilder text = new StringBuilder();
+      for (Host owner : owners) {
+        text.append("\n").append(owner.run).append(" at ").append(owner.position);
+        owner.announcer.status().forEach(status -> text.append("\n  ").append(status));
+      }
+      replicas.forEach(
+          (node, receiver) ->
+              receiver
+                  .tables()
+                  .values()
+                  .forEach(
+                      table ->
+                          text.append(
+                              "\n%s %s %s".formatted(node, table.stats(), table.progress()))));
+      return text.toString();
     }
 
     void act() {
