@@ -82,7 +82,7 @@ COMPLETIONS = {
     "completion-pong": Completion(
         Op.PING, 0, NO_SLOT, 0, 0, 1, EPOCH, Status.OK, 0, 0, 0, 0, 0, 123456789
     ),
-    "completion-ready": Completion(Op.QUERY, 0, 0, 56, 1, 2, EPOCH, Status.READY, 0, 0, 0, 1, 33, 128),
+    "completion-ready": Completion(Op.QUERY, 0, 0, 64, 1, 2, EPOCH, Status.READY, 0, 0, 0, 1, 33, 128),
     "completion-loading": Completion(Op.QUERY, MORE, 0, 0, 1, 2, EPOCH, Status.LOADING, 0, 0, 0, 1, 44, 0),
     "completion-notice": Completion(
         Op.QUERY, NOTICE, NO_SLOT, 0, 2, 2, EPOCH, Status.READY, 0, 0, 0, 0, 44, 0

@@ -11,6 +11,7 @@ from orbitkv.wire import WireError
 
 MAX_KEY_BYTES = 64
 MAX_REQUEST_BYTES = 64
+MAX_TOKEN = 1 << 24
 
 _QUERY = struct.Struct("<IIHB5x")
 _QUERY_GROUP = struct.Struct("<HHI")
@@ -179,8 +180,20 @@ def encode_restore(buffer: memoryview, request: bytes, groups: Sequence[RestoreG
     return length
 
 
-def _read_u32s(payload: memoryview, offset: int, count: int) -> tuple[int, ...]:
-    return struct.unpack_from(f"<{count}I", payload, offset)
+def _read_boundaries(payload: memoryview, offset: int, runs: int, total: int) -> tuple[int, ...]:
+    """Ascending numbers that are written as runs of equal steps."""
+    boundaries: list[int] = []
+    last = -1
+    for first, step, count in struct.iter_unpack("<3I", payload[offset : offset + 12 * runs]):
+        if first <= last or count < 1 or (step == 0) != (count == 1):
+            raise WireError(f"a run of {count} boundaries from {first} by {step} after {last}")
+        last = first + step * (count - 1)
+        if last > MAX_TOKEN or len(boundaries) + count > total:
+            raise WireError(f"a run of {count} boundaries from {first} by {step}, of {total} in all")
+        boundaries += range(first, last + 1, step or 1)
+    if len(boundaries) != total:
+        raise WireError(f"{len(boundaries)} boundaries where {total} are announced")
+    return tuple(boundaries)
 
 
 def decode_answer(payload: memoryview) -> Answer:
@@ -188,9 +201,9 @@ def decode_answer(payload: memoryview) -> Answer:
     size = len(payload)
     if size < 32:
         raise WireError(f"an answer of {size} bytes")
-    lease_id, lease_millis, start, boundary, group_count, _, boundary_count, _ = _ANSWER.unpack_from(payload)
-    if size != 32 + 16 * group_count + _pad8(4 * boundary_count):
-        raise WireError(f"an answer of {size} bytes for {group_count} groups and {boundary_count} boundaries")
+    lease_id, lease_millis, start, boundary, group_count, _, boundary_count, run_count = _ANSWER.unpack_from(payload)
+    if size != 32 + 16 * group_count + _pad8(12 * run_count):
+        raise WireError(f"an answer of {size} bytes for {group_count} groups and {run_count} runs of boundaries")
     groups: list[AnswerGroup] = []
     offset = 32
     previous = -1
@@ -201,7 +214,7 @@ def decode_answer(payload: memoryview) -> Answer:
         previous = group_id
         groups.append(AnswerGroup(group_id, from_token, to_token, hit_blocks))
         offset += 16
-    boundaries = _read_u32s(payload, offset, boundary_count)
+    boundaries = _read_boundaries(payload, offset, run_count, boundary_count)
     if boundary < start:
         raise WireError(f"an answer with boundary {boundary} before its start {start}")
     return Answer(lease_id, lease_millis, start, boundary, tuple(groups), boundaries)

@@ -17,6 +17,8 @@ import io.orbitkv.ffi.EventFd;
 import io.orbitkv.ffi.Mapping;
 import io.orbitkv.ffi.NativeException;
 import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -45,6 +47,11 @@ final class ChannelDriver {
   /** How long the leader looks for an answer before it sleeps. */
   private static final long LOOK_NANOS = 12_000;
 
+  /** Longer requests take the Manager longer: about this much for each byte of a QUERY. */
+  private static final long LOOK_NANOS_PER_BYTE = 1;
+
+  private static final long MOST_LOOK_NANOS = 80_000;
+
   private static final int LOOKS_AT_A_TIME = 16;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -69,7 +76,7 @@ final class ChannelDriver {
   private int freeCount;
   private long requestCount;
 
-  private final Patience patience = new Patience(Runtime.getRuntime().availableProcessors());
+  private final Map<Op, Patience> patience = patience();
   private int waiters;
   private boolean leaderActive;
   private boolean released;
@@ -125,7 +132,7 @@ final class ChannelDriver {
     lock.lock();
     try {
       while (lost == null && !hasRoom(op)) {
-        if (!step(deadlineNanos)) {
+        if (!step(null, deadlineNanos)) {
           return neverSubmitted(
               op, Refusal.of(RefusalCode.DEADLINE, "no room in the channel in time"));
         }
@@ -150,7 +157,7 @@ final class ChannelDriver {
     lock.lock();
     try {
       while (!pending.done) {
-        if (!step(deadlineNanos)) {
+        if (!step(pending, deadlineNanos)) {
           return pending.done;
         }
       }
@@ -165,7 +172,7 @@ final class ChannelDriver {
     lock.lock();
     try {
       while (pending.noticeDue && pending.lost == null) {
-        if (!step(deadlineNanos)) {
+        if (!step(null, deadlineNanos)) {
           return !pending.noticeDue;
         }
       }
@@ -181,7 +188,7 @@ final class ChannelDriver {
     try {
       while (true) {
         int done = layersDone(pending);
-        if (pending.done || done >= layers || !step(deadlineNanos)) {
+        if (pending.done || done >= layers || !step(null, deadlineNanos)) {
           return layersDone(pending);
         }
       }
@@ -287,6 +294,7 @@ final class ChannelDriver {
     int index = freeIndexes[--freeCount];
     Pending pending = new Pending(op, ++requestCount << indexBits | index);
     pending.slot = slot;
+    pending.payloadBytes = bytes;
     table[index] = pending;
     long generation = slot == ChannelLayout.NO_SLOT ? 0 : slots.generation(slot);
     submission.set(
@@ -315,9 +323,10 @@ final class ChannelDriver {
   /**
    * Reads completions, and if there were none waits for some. The lock is held on entry and exit.
    *
+   * @param awaited the request that is waited for, null for any
    * @return false if the deadline passed
    */
-  private boolean step(long deadlineNanos) {
+  private boolean step(@Nullable Pending awaited, long deadlineNanos) {
     if (drain() > 0) {
       return true;
     }
@@ -328,7 +337,7 @@ final class ChannelDriver {
     if (leaderActive) {
       follow(left, deadlineNanos);
     } else {
-      lead(left);
+      lead(awaited, left);
     }
     return true;
   }
@@ -353,15 +362,17 @@ final class ChannelDriver {
     }
   }
 
-  private void lead(long nanos) {
+  private void lead(@Nullable Pending awaited, long nanos) {
     leaderActive = true;
-    boolean looks = patience.looks();
+    Patience hope = awaited == null ? null : patience.get(awaited.op);
+    boolean looks = hope != null && hope.looks();
+    long lookNanos = awaited == null ? 0 : lookNanos(awaited);
     long next = completions.position();
     lock.unlock();
     boolean failed = false;
     boolean found = false;
     try {
-      found = looks && look(next, Math.min(nanos, LOOK_NANOS));
+      found = looks && look(next, Math.min(nanos, lookNanos));
       if (!found && signal.await(nanos)) {
         // Before the ring is looked at, never after: a signal in between must not be lost.
         signal.drain();
@@ -372,7 +383,7 @@ final class ChannelDriver {
       lock.lock();
       leaderActive = false;
       if (looks) {
-        patience.looked(found);
+        hope.looked(found);
       }
       if (waiters > 0) {
         progress.signalAll();
@@ -385,6 +396,19 @@ final class ChannelDriver {
     } else {
       drain();
     }
+  }
+
+  private static long lookNanos(Pending awaited) {
+    return Math.min(MOST_LOOK_NANOS, LOOK_NANOS + LOOK_NANOS_PER_BYTE * awaited.payloadBytes);
+  }
+
+  private static Map<Op, Patience> patience() {
+    int processors = Runtime.getRuntime().availableProcessors();
+    Map<Op, Patience> each = new EnumMap<>(Op.class);
+    for (Op op : Op.values()) {
+      each.put(op, new Patience(processors));
+    }
+    return each;
   }
 
   /** Whether the Manager writes a completion within some time; the lock is not held. */

@@ -16,6 +16,7 @@ final class Pending {
   final Op op;
   final long requestId;
   int slot;
+  int payloadBytes;
 
   /** Its last completion was read, or its session was lost; for a waiting query the first. */
   boolean done;

@@ -48,6 +48,9 @@ final class QueryEvidence implements Evidence {
 
   private int[] found = NONE;
 
+  /** Of a group that needs its whole tail, the leading pages found sealed in DRAM. */
+  private int[] runs = NONE;
+
   QueryEvidence(HostState state, LiveNamespace namespace) {
     this.state = state;
     this.namespace = namespace;
@@ -93,6 +96,7 @@ final class QueryEvidence implements Evidence {
     int[] row = row(g, Math.max(pages, keys.size()));
     int run = state.findPrefix(namespace.id, groupId, keys, 0, row);
     found[g] = run;
+    runs[g] = Math.min(run, pages);
     int end = Math.min(run, pages);
     if (furthest != Reach.IN_DRAM) {
       for (; end < pages; end++) {
@@ -162,6 +166,20 @@ final class QueryEvidence implements Evidence {
     }
     int slot = slots[g][ordinal];
     return slot >= 0 && counts(slot, reach);
+  }
+
+  @Override
+  public int nextHole(int g, int fromPage, int endPage) {
+    int page = fromPage;
+    int first = startToken / pageTokens(g);
+    if (isPrefix(g) && page >= first) {
+      // What counts in DRAM counts everywhere, so the search has passed this run already.
+      page = Math.max(page, Math.min(endPage, first + runs[g]));
+    }
+    while (page < endPage && covers(g, page)) {
+      page++;
+    }
+    return page;
   }
 
   int groupCount() {
@@ -240,6 +258,7 @@ final class QueryEvidence implements Evidence {
       Arrays.fill(slots, old, groupCount, NONE);
       looked = new int[groupCount];
       found = new int[groupCount];
+      runs = new int[groupCount];
     }
   }
 

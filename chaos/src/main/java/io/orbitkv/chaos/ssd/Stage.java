@@ -7,6 +7,7 @@ import io.orbitkv.journal.Replay;
 import io.orbitkv.manager.workload.ManagerProcess;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongSupplier;
 
@@ -74,7 +75,9 @@ final class Stage implements AutoCloseable {
             new Measured(
                 fault, struck.getAsLong() - before, seen[0].p99Micros(), seen[1].p99Micros());
         if (seen[0].count() == 0 || seen[1].count() == 0 || one.struck == 0) {
-          throw new AssertionError("nothing was tried: " + one);
+          throw new AssertionError(
+              "nothing was tried: %s; the engine that needs no disk missed %d times and is at %s"
+                  .formatted(one, steady.missed(), Arrays.toString(steadyThread.getStackTrace())));
         }
       } catch (AssertionError broken) {
         throw new AssertionError(fault + ": " + broken.getMessage(), broken);

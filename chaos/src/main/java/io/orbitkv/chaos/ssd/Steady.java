@@ -63,6 +63,9 @@ final class Steady implements Runnable, AutoCloseable {
         } else if (answer instanceof QueryResult.Refused(var refusal)) {
           throw new AssertionError("a query that needs no disk was refused: " + refusal);
         } else {
+          if (answer instanceof QueryResult.Ready(Lease part, QueryAnswer _)) {
+            giveBack(part);
+          }
           miss();
         }
         Thread.sleep(0, PAUSE_NANOS);
@@ -81,6 +84,10 @@ final class Steady implements Runnable, AutoCloseable {
       engine.verify(BLOCKS + i, i, "steady");
       engine.wipe(BLOCKS + i);
     }
+    giveBack(lease);
+  }
+
+  private void giveBack(Lease lease) {
     if (!(engine.client().release(lease) instanceof Answer.Ok<Boolean>)) {
       throw new AssertionError("a lease could not be given back");
     }

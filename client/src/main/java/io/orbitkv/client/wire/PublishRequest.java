@@ -46,7 +46,7 @@ public record PublishRequest(int groupId, String request, KeyRun keys, IntRun so
     out.u8(0).u16(0).u32(0);
     out.bytes(name, 0, name.length).pad8();
     out.bytes(keys.packed(), keys.offset(), keys.totalBytes()).pad8();
-    out.ints(sourceBlocks.shared(), 0, sourceBlocks.size()).pad8();
+    out.ints(sourceBlocks).pad8();
     return out.position();
   }
 

@@ -9,9 +9,9 @@ import java.util.List;
  *
  * <pre>
  *  0 leaseId u64 | 8 leaseMillis u32 | 12 startToken u32 | 16 boundaryToken u32 | 20 groupCount u16
- * 22 zero u16 | 24 boundaryCount u32 | 28 zero u32
+ * 22 zero u16 | 24 boundaryCount u32 | 28 runCount u32
  * 32 per group: groupId u16 | zero u16 | fromToken u32 | toToken u32 | hitBlocks u32
- *    boundaries u32 each, padded to 8
+ *    boundaries in runs of equal steps: first u32 | step u32 | count u32, padded to 8
  * </pre>
  *
  * @param leaseId the lease, 0 for none
@@ -49,7 +49,7 @@ public record QueryAnswer(
   public int encodedBytes() {
     return HEADER_BYTES
         + GROUP_BYTES * groups.size()
-        + RequestName.pad8(Integer.BYTES * boundaries.size());
+        + RequestName.pad8(StepRuns.RUN_BYTES * StepRuns.count(boundaries));
   }
 
   /**
@@ -60,13 +60,15 @@ public record QueryAnswer(
   public int encode(MemorySegment payload) {
     WireWriter out = new WireWriter(payload);
     out.u64(leaseId).u32(leaseMillis).u32(startToken).u32(boundaryToken);
-    out.u16(groups.size()).u16(0).u32(boundaries.size()).u32(0);
+    out.u16(groups.size()).u16(0).u32(boundaries.size());
+    out.u32(StepRuns.count(boundaries));
     for (int i = 0; i < groups.size(); i++) {
       GroupRange group = groups.get(i);
       out.u16(group.groupId()).u16(0).u32(group.fromToken()).u32(group.toToken());
       out.u32(group.hitBlocks());
     }
-    out.ints(boundaries.shared(), 0, boundaries.size()).pad8();
+    StepRuns.write(boundaries, out);
+    out.pad8();
     return out.position();
   }
 
@@ -80,7 +82,7 @@ public record QueryAnswer(
     int groupCount = in.u16();
     in.zeros(2);
     long boundaryCount = in.u32();
-    in.zeros(4);
+    long runCount = in.u32();
     if (in.bad() || in.remaining() < GROUP_BYTES * groupCount) {
       return Decoded.bad(RefusalCode.BAD_PAYLOAD, "answer header");
     }
@@ -96,10 +98,13 @@ public record QueryAnswer(
       }
       groups.add(new GroupRange(groupId, (int) from, (int) to, (int) hits));
     }
-    if (boundaryCount * Integer.BYTES > in.remaining()) {
-      return Decoded.bad(RefusalCode.BAD_PAYLOAD, boundaryCount + " boundaries do not fit");
+    if (runCount * StepRuns.RUN_BYTES > in.remaining() || boundaryCount > Integer.MAX_VALUE) {
+      return Decoded.bad(RefusalCode.BAD_PAYLOAD, runCount + " runs of boundaries do not fit");
     }
-    IntRun boundaries = IntRun.owning(in.ints((int) boundaryCount));
+    IntRun boundaries = StepRuns.read(in, (int) runCount, (int) boundaryCount);
+    if (boundaries == null) {
+      return Decoded.bad(RefusalCode.BAD_PAYLOAD, "boundaries that do not ascend in steps");
+    }
     in.pad8();
     if (!in.finishedWell()) {
       return Decoded.bad(RefusalCode.BAD_PAYLOAD, "answer length or padding");
@@ -112,6 +117,11 @@ public record QueryAnswer(
     }
     return Decoded.good(
         new QueryAnswer(
-            leaseId, (int) leaseMillis, (int) startToken, (int) boundaryToken, groups, boundaries));
+            leaseId,
+            (int) leaseMillis,
+            (int) startToken,
+            (int) boundaryToken,
+            groups,
+            boundaries));
   }
 }

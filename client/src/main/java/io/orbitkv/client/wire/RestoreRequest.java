@@ -58,7 +58,7 @@ public record RestoreRequest(String request, List<GroupPages> groups) {
       GroupPages group = groups.get(i);
       IntRun blocks = group.destinationBlocks();
       out.u16(group.groupId()).u16(0).u32(group.fromToken()).u32(blocks.size()).u32(0);
-      out.ints(blocks.shared(), 0, blocks.size()).pad8();
+      out.ints(blocks).pad8();
     }
     return out.position();
   }

@@ -2,6 +2,7 @@ package io.orbitkv.client.wire;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
@@ -80,9 +81,10 @@ final class WireReader {
   /** Reads {@code count} 32-bit numbers; the caller has checked {@link #remaining}. */
   int[] ints(int count) {
     int[] out = new int[count];
-    for (int i = 0; i < count; i++) {
-      out[i] = (int) INT.get(source, position + 4 * i);
-    }
+    ByteBuffer.wrap(source, position, 4 * count)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .asIntBuffer()
+        .get(out);
     position += 4 * count;
     return out;
   }

@@ -57,8 +57,16 @@ final class WireWriter {
     return this;
   }
 
-  WireWriter ints(int[] source, int offset, int count) {
-    MemorySegment.copy(source, offset, target, INT, position, count);
+  WireWriter ints(IntRun source) {
+    int[] array = source.shared();
+    int count = source.size();
+    if (array != null) {
+      MemorySegment.copy(array, 0, target, INT, position, count);
+    } else {
+      for (int i = 0; i < count; i++) {
+        target.set(INT, position + 4L * i, source.get(i));
+      }
+    }
     position += 4L * count;
     return this;
   }

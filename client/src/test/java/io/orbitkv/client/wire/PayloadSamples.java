@@ -1,8 +1,10 @@
 package io.orbitkv.client.wire;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 /** Random payloads that are legal. */
 final class PayloadSamples {
@@ -36,7 +38,14 @@ final class PayloadSamples {
         start,
         start + random.nextInt(5000),
         groups,
-        ints(random.nextInt(30)));
+        boundaries());
+  }
+
+  private IntRun boundaries() {
+    int[] some = random.ints(random.nextInt(30), 0, PayloadLimits.MAX_TOKEN + 1).toArray();
+    int[] steps = IntRun.range(random.nextInt(100), random.nextInt(40)).toArray();
+    return IntRun.of(
+        IntStream.concat(Arrays.stream(some), Arrays.stream(steps)).sorted().distinct().toArray());
   }
 
   PublishRequest publish() {

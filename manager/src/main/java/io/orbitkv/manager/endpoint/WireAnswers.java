@@ -95,6 +95,12 @@ final class WireAnswers {
   }
 
   private static IntRun boundaries(BoundarySet boundaries) {
-    return IntRun.owning(boundaries.packed());
+    int[] packed = boundaries.packed();
+    if (packed != null) {
+      return IntRun.owning(packed);
+    }
+    int count = boundaries.size();
+    int first = count == 0 ? 0 : boundaries.get(0);
+    return IntRun.steps(first, count < 2 ? 0 : boundaries.get(1) - first, count);
   }
 }

@@ -53,12 +53,14 @@ public final class RecoveryContract {
   private final int alignmentTokens;
   private final int[] pageTokens;
   private final int[] trailingPages;
+  private final boolean allNeedAllPages;
 
   private RecoveryContract(List<GroupSpec> groups) {
     this.groups = groups;
     this.alignmentTokens = GroupSpec.alignmentTokens(groups);
     this.pageTokens = groups.stream().mapToInt(GroupSpec::pageTokens).toArray();
     this.trailingPages = groups.stream().mapToInt(RecoveryContract::trailingPages).toArray();
+    this.allNeedAllPages = Arrays.stream(trailingPages).allMatch(pages -> pages == ALL_PAGES);
   }
 
   /**
@@ -171,6 +173,9 @@ public final class RecoveryContract {
     int most = (end - start) / alignmentTokens;
     for (Cursor cursor : cursors) {
       most = Math.min(most, cursor.mostBoundaries());
+    }
+    if (allNeedAllPages) {
+      return BoundarySet.steps(start + alignmentTokens, alignmentTokens, most);
     }
     int[] boundaries = new int[Math.min(most, FIRST_BOUNDARIES)];
     int size = 0;
