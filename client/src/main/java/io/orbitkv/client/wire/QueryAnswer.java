@@ -117,11 +117,6 @@ public record QueryAnswer(
     }
     return Decoded.good(
         new QueryAnswer(
-            leaseId,
-            (int) leaseMillis,
-            (int) startToken,
-            (int) boundaryToken,
-            groups,
-            boundaries));
+            leaseId, (int) leaseMillis, (int) startToken, (int) boundaryToken, groups, boundaries));
   }
 }
