@@ -365,14 +365,13 @@ final class ChannelDriver {
   private void lead(@Nullable Pending awaited, long nanos) {
     leaderActive = true;
     Patience hope = awaited == null ? null : patience.get(awaited.op);
-    boolean looks = hope != null && hope.looks();
-    long lookNanos = awaited == null ? 0 : lookNanos(awaited);
+    long lookNanos = awaited == null || hope == null || !hope.looks() ? 0 : lookNanos(awaited);
     long next = completions.position();
     lock.unlock();
     boolean failed = false;
     boolean found = false;
     try {
-      found = looks && look(next, Math.min(nanos, lookNanos));
+      found = lookNanos > 0 && look(next, Math.min(nanos, lookNanos));
       if (!found && signal.await(nanos)) {
         // Before the ring is looked at, never after: a signal in between must not be lost.
         signal.drain();
@@ -382,7 +381,7 @@ final class ChannelDriver {
     } finally {
       lock.lock();
       leaderActive = false;
-      if (looks) {
+      if (hope != null && lookNanos > 0) {
         hope.looked(found);
       }
       if (waiters > 0) {
