@@ -3,13 +3,17 @@ package io.orbitkv.core;
 import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.RestoreCopy;
+import io.orbitkv.core.remote.PeerRun;
+import io.orbitkv.core.remote.WantedBlock;
 import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.state.HostEvent.Operation;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.HostEvent.SessionRole;
 import io.orbitkv.state.Keys;
+import io.orbitkv.state.catalog.NodeId;
 import io.orbitkv.state.identity.StateFormat;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -221,6 +225,44 @@ public sealed interface Command {
       return Operation.RELEASE;
     }
   }
+
+  // ---- peers
+  // -------------------------------------------------------------------------------------------------------
+
+  /**
+   * A peer asks for the right to read blocks; answered with {@link Reply.Granted} or {@link
+   * Reply.GrantRefused}, after blocks that are on SSD have been staged.
+   *
+   * @param peer who will read; it holds the grant until it releases it, it expires, or the peer is
+   *     gone
+   * @param ownerRuntime the run that is asked; any other refuses
+   * @param format of the peer's namespace, see {@link io.orbitkv.core.remote.GrantFormat}
+   * @param blocks all of one namespace
+   * @param validMillis how long the peer wants it
+   */
+  record AuthorizeGrant(
+      PeerRun peer,
+      UUID ownerRuntime,
+      String format,
+      List<WantedBlock> blocks,
+      long validMillis,
+      ReplySink replyTo)
+      implements Request {}
+
+  /**
+   * A peer gives a grant back; answered with {@link Reply.GrantReleased} or {@link
+   * Reply.GrantRefused}. Its blocks stay pinned until it has drained.
+   *
+   * @param peer who got it
+   */
+  record ReleaseGrant(PeerRun peer, UUID grantId, ReplySink replyTo) implements Request {}
+
+  /**
+   * Runs of a host are gone: their grants are revoked and drained.
+   *
+   * @param runtime the run that is there now, whose grants stay; null if there is none
+   */
+  record PeerGone(NodeId node, @Nullable UUID runtime) implements Command {}
 
   // ---- operators
   // ---------------------------------------------------------------------------------------------------

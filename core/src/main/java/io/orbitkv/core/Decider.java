@@ -9,6 +9,7 @@ import io.orbitkv.core.copy.VerifyCopy;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PoolId;
+import io.orbitkv.core.remote.GrantRefusal;
 import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.DigestRecorded;
@@ -123,8 +124,17 @@ final class Decider {
       case Command.Shutdown shutdown -> shutDown(shutdown);
       case Command.CopyDone done -> copyEnded(done.task());
       case Command.SsdDone done -> Objects.requireNonNull(tier).ended(done.task());
+      case Command.AuthorizeGrant ask -> host.reply(ask.replyTo(), alone());
+      case Command.ReleaseGrant ask -> host.reply(ask.replyTo(), alone());
+      case Command.PeerGone _ -> {
+        // A host that works alone has given it nothing.
+      }
     }
     settle();
+  }
+
+  private static Reply alone() {
+    return new Reply.GrantRefused(GrantRefusal.ALONE, "this host works alone");
   }
 
   /** Commands that came in the same cycle behind the last one of the epoch. */

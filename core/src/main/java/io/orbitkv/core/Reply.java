@@ -1,9 +1,13 @@
 package io.orbitkv.core;
 
+import io.orbitkv.core.remote.BlockGrant;
+import io.orbitkv.core.remote.GrantRefusal;
+import io.orbitkv.core.remote.GrantedRanges;
 import io.orbitkv.state.HostEvent.RefusalCategory;
 import io.orbitkv.state.recovery.BoundarySet;
 import io.orbitkv.state.recovery.GroupRange;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** What the manager loop answers. Everything said here is in the journal already. */
@@ -173,6 +177,24 @@ public sealed interface Reply {
    * publish can be found; every target page of a failed restore is undefined.
    */
   record Failed(RefusalCode code, String message) implements Reply {}
+
+  // ---- peers
+  // -------------------------------------------------------------------------------------------------------
+
+  /**
+   * A peer may read; the blocks are pinned.
+   *
+   * @param validMillis how long reads may begin
+   * @param blocks the outcome of each block, as they were asked
+   */
+  record Granted(GrantedRanges.Admission admission, long validMillis, List<BlockGrant> blocks)
+      implements Reply {}
+
+  /** A grant admits nothing new from here on. */
+  record GrantReleased(UUID grantId) implements Reply {}
+
+  /** A peer gets nothing. */
+  record GrantRefused(GrantRefusal reason, String message) implements Reply {}
 
   // ---- operators
   // ---------------------------------------------------------------------------------------------------

@@ -416,4 +416,23 @@ public sealed interface HostEvent {
     /** The memory could not be read. */
     FAULT
   }
+
+  /** Why blocks of another host did not arrive. */
+  enum RemoteFailure {
+    /** The owner gave no grant, for want of something. */
+    REFUSED,
+    /** The owner has not what the evidence said. */
+    STALE,
+    DEADLINE,
+    UNREACHABLE,
+    PEER_LOST,
+    /** The bytes did not have their sum. */
+    CORRUPT,
+    /** The owner did what no owner may do. */
+    MISBEHAVED,
+    /** This host had too much under way. */
+    OVERLOADED,
+    CANCELLED,
+    RESTART
+  }
 }
