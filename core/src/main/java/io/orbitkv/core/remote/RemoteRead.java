@@ -106,7 +106,9 @@ public final class RemoteRead {
     return blocks;
   }
 
-  /** Milliseconds from the call of {@link RemoteBlocks#read}, the request for the grant included. */
+  /**
+   * Milliseconds from the call of {@link RemoteBlocks#read}, the request for the grant included.
+   */
   public long timeoutMillis() {
     return timeoutMillis;
   }
