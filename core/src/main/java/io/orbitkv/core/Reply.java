@@ -181,6 +181,9 @@ public sealed interface Reply {
   // ---- peers
   // -------------------------------------------------------------------------------------------------------
 
+  /** What peers are answered, and nobody else. */
+  sealed interface ToPeer extends Reply {}
+
   /**
    * A peer may read; the blocks are pinned.
    *
@@ -188,13 +191,13 @@ public sealed interface Reply {
    * @param blocks the outcome of each block, as they were asked
    */
   record Granted(GrantedRanges.Admission admission, long validMillis, List<BlockGrant> blocks)
-      implements Reply {}
+      implements ToPeer {}
 
   /** A grant admits nothing new from here on. */
-  record GrantReleased(UUID grantId) implements Reply {}
+  record GrantReleased(UUID grantId) implements ToPeer {}
 
   /** A peer gets nothing. */
-  record GrantRefused(GrantRefusal reason, String message) implements Reply {}
+  record GrantRefused(GrantRefusal reason, String message) implements ToPeer {}
 
   // ---- operators
   // ---------------------------------------------------------------------------------------------------

@@ -76,6 +76,7 @@ final class RequestSink implements ReplySink {
           Reply.InstanceCleaned _,
           Reply.Evicted _,
           Reply.Inspected _,
+          Reply.ToPeer _,
           Reply.ShutDown _ ->
           throw new IllegalStateException(reply + " is no answer to " + tag.op());
     }
@@ -108,6 +109,7 @@ final class RequestSink implements ReplySink {
           Reply.InstanceCleaned _,
           Reply.Evicted _,
           Reply.Inspected _,
+          Reply.ToPeer _,
           Reply.ShutDown _ ->
           throw new IllegalStateException(reply + " is no end of a ticket");
     }
