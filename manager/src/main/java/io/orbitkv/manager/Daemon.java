@@ -16,6 +16,7 @@ import io.orbitkv.journal.Journal;
 import io.orbitkv.journal.Recovered;
 import io.orbitkv.journal.Recovery;
 import io.orbitkv.journal.RecoveryReport;
+import io.orbitkv.manager.cluster.Cluster;
 import io.orbitkv.manager.config.DaemonConfig;
 import io.orbitkv.manager.config.Quantity;
 import io.orbitkv.manager.endpoint.Endpoint;
@@ -71,6 +72,10 @@ public final class Daemon implements AutoCloseable {
   private final Endpoint endpoint;
   private final Gpus gpus;
   private final Optional<SsdParts> ssd;
+
+  /** Asked by {@code isPresent} only: a method reference would load the class. */
+  private final Optional<Cluster> cluster;
+
   private final AdoptionReport adoption;
   private @Nullable RunningLoop running;
   private final LoopClient loop;
@@ -138,12 +143,18 @@ public final class Daemon implements AutoCloseable {
       ssd = openSsd(config, wiring, fatal);
       ssd.ifPresent(toClose::push);
       health.watch(ssd);
+      TimedLog log = new TimedLog(journal, appends);
+      cluster = prepareCluster(log);
+      if (cluster.isPresent()) {
+        toClose.push(cluster.get());
+        health.watch(cluster.get());
+      }
       ManagerLoop managerLoop =
           new ManagerLoop(
               config.host(),
               Version.TEXT,
               state,
-              wiring.log(new TimedLog(journal, appends)),
+              wiring.log(log),
               Clock.SYSTEM,
               wiring.commands(endpoint.source(), pool.extents()),
               config.host().eviction().create(),
@@ -159,6 +170,9 @@ public final class Daemon implements AutoCloseable {
       thread.start();
       running = new RunningLoop(thread, loop);
       epoch = awaitEpoch();
+      if (cluster.isPresent()) {
+        cluster.get().begin();
+      }
       http = serveHttp();
       bind(fatal);
       ssd.ifPresent(SsdParts::begin);
@@ -222,6 +236,14 @@ public final class Daemon implements AutoCloseable {
           state.ssdExtents());
     }
     return Optional.empty();
+  }
+
+  private Optional<Cluster> prepareCluster(TimedLog log) throws StartFailure {
+    return config.cluster().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            Cluster.prepare(
+                config.cluster().get(), config.journalDir(), log::written, pool.memory()));
   }
 
   private static Endpoint createEndpoint(DaemonConfig config, ChannelMetrics metrics)
@@ -332,6 +354,11 @@ public final class Daemon implements AutoCloseable {
     return ssd;
   }
 
+  /** This host among others; empty if it works alone. */
+  public Optional<Cluster> cluster() {
+    return cluster;
+  }
+
   /** The GPUs; none is open until an engine on it registers. */
   public Gpus gpus() {
     return gpus;
@@ -384,6 +411,9 @@ public final class Daemon implements AutoCloseable {
     }
     stopped = true;
     health.drain();
+    if (cluster.isPresent()) {
+      cluster.get().drain();
+    }
     RunningLoop started = running;
     if (started != null && !started.end(reason)) {
       return false;

@@ -5,6 +5,7 @@ import io.orbitkv.core.HostConfig;
 import io.orbitkv.core.Inspection;
 import io.orbitkv.journal.Journal;
 import io.orbitkv.journal.JournalStats;
+import io.orbitkv.manager.cluster.Cluster;
 import io.orbitkv.manager.endpoint.EpollIdle;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +26,7 @@ public final class HealthCheck {
   private final LongSupplier uptimeMillis;
   private volatile Optional<SsdParts> ssd = Optional.empty();
   private volatile Supplier<List<String>> gpus = List::of;
+  private volatile Supplier<List<String>> cluster = List::of;
   private volatile boolean draining;
 
   HealthCheck(Journal journal, EpollIdle idle, HostConfig config, LongSupplier uptimeMillis) {
@@ -42,6 +44,11 @@ public final class HealthCheck {
   /** Asks the GPUs too. */
   void watch(Supplier<List<String>> problemsOfGpus) {
     gpus = problemsOfGpus;
+  }
+
+  /** Asks how it is with other hosts too. */
+  void watch(Cluster among) {
+    cluster = among::problems;
   }
 
   /** A stop was asked for. */
@@ -67,6 +74,7 @@ public final class HealthCheck {
     stats.problem().ifPresent(problem -> problems.add("journal: " + problem));
     ssd.ifPresent(parts -> problems.addAll(parts.problems()));
     problems.addAll(gpus.get());
+    problems.addAll(cluster.get());
     return problems;
   }
 

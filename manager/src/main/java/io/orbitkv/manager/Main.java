@@ -2,6 +2,7 @@ package io.orbitkv.manager;
 
 import io.orbitkv.manager.bench.BenchCommand;
 import io.orbitkv.manager.cli.BlocksCommand;
+import io.orbitkv.manager.cli.CatalogCommand;
 import io.orbitkv.manager.cli.CompletionCommand;
 import io.orbitkv.manager.cli.DoctorCommand;
 import io.orbitkv.manager.cli.EvictCommand;
@@ -13,11 +14,13 @@ import io.orbitkv.manager.cli.LeasesCommand;
 import io.orbitkv.manager.cli.Logging;
 import io.orbitkv.manager.cli.ManagerCommand;
 import io.orbitkv.manager.cli.ManagerRun;
+import io.orbitkv.manager.cli.MembersCommand;
 import io.orbitkv.manager.cli.NamespacesCommand;
 import io.orbitkv.manager.cli.PlainFlags;
 import io.orbitkv.manager.cli.ReplayCommand;
 import io.orbitkv.manager.cli.SessionsCommand;
 import io.orbitkv.manager.cli.StatusCommand;
+import io.orbitkv.manager.cli.StreamsCommand;
 import io.orbitkv.manager.cli.VersionCommand;
 import io.orbitkv.manager.config.BadSetting;
 import io.orbitkv.manager.config.DaemonConfig;
@@ -63,6 +66,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
       LeasesCommand.class,
       BlocksCommand.class,
       EvictCommand.class,
+      MembersCommand.class,
+      StreamsCommand.class,
+      CatalogCommand.class,
       DoctorCommand.class,
       ReplayCommand.class,
       DemoCommand.class,

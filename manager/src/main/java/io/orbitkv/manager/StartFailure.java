@@ -6,12 +6,12 @@ public final class StartFailure extends Exception {
 
   private final String remedy;
 
-  StartFailure(String message, String remedy) {
+  public StartFailure(String message, String remedy) {
     super(message);
     this.remedy = remedy;
   }
 
-  StartFailure(String message, String remedy, Throwable cause) {
+  public StartFailure(String message, String remedy, Throwable cause) {
     super(message, cause);
     this.remedy = remedy;
   }

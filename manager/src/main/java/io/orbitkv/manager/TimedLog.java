@@ -4,15 +4,26 @@ import io.orbitkv.core.FactLog;
 import io.orbitkv.journal.Journal;
 import io.orbitkv.manager.metrics.LatencyHistogram;
 import io.orbitkv.state.HostEvent;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /** The journal as the loop appends to it, with the time each append takes. */
 final class TimedLog implements FactLog {
+  private static final VarHandle WRITTEN = written(MethodHandles.lookup());
+
   private final Journal journal;
   private final LatencyHistogram appends;
+  private volatile long written;
 
   TimedLog(Journal journal, LatencyHistogram appends) {
     this.journal = journal;
     this.appends = appends;
+    this.written = journal.lastPosition();
+  }
+
+  /** The position of the last fact, for any thread. */
+  long written() {
+    return written;
   }
 
   @Override
@@ -20,7 +31,16 @@ final class TimedLog implements FactLog {
     long start = System.nanoTime();
     long position = journal.append(atMicros, event);
     appends.record(System.nanoTime() - start);
+    WRITTEN.setRelease(this, position);
     return position;
+  }
+
+  private static VarHandle written(MethodHandles.Lookup lookup) {
+    try {
+      return lookup.findVarHandle(TimedLog.class, "written", long.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new IllegalStateException(impossible);
+    }
   }
 
   @Override

@@ -25,6 +25,7 @@ public final class ProcessDaemon implements AutoCloseable {
 
   private final Path folder;
   private final List<String> options;
+  private final List<String> jvmOptions = new ArrayList<>(JVM_OPTIONS);
   private int starts;
   private @Nullable Process process;
 
@@ -34,6 +35,11 @@ public final class ProcessDaemon implements AutoCloseable {
   public ProcessDaemon(Path folder, String... options) {
     this.folder = folder;
     this.options = List.of(options);
+  }
+
+  /** Gives the JVM of later starts one more option. */
+  public void withJvmOption(String option) {
+    jvmOptions.add(option);
   }
 
   public String socketPath() {
@@ -59,13 +65,15 @@ public final class ProcessDaemon implements AutoCloseable {
     Path log = log(++starts);
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(JVM_OPTIONS);
+    command.addAll(jvmOptions);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of("io.orbitkv.manager.Main", "manager"));
     command.addAll(List.of("--socket", socketPath()));
     command.addAll(List.of("--journal", folder.resolve("journal").toString()));
     command.addAll(List.of("--pool-size", "32mb", "--journal-part-size", "16mb"));
-    command.addAll(List.of("--http-addr", "off"));
+    if (!options.contains("--http-addr")) {
+      command.addAll(List.of("--http-addr", "off"));
+    }
     command.addAll(options);
     process =
         new ProcessBuilder(command)

@@ -129,6 +129,15 @@ public final class OwnInventory implements InventorySource {
     return parts[catalogShard].rows.rows();
   }
 
+  /** Rows of all catalog shards. */
+  public long rows() {
+    long rows = 0;
+    for (Part part : parts) {
+      rows += part.rows.rows();
+    }
+    return rows;
+  }
+
   /** Bytes of the arrays of all rows; the held changes come on top. */
   public long bytes() {
     long bytes = 0;

@@ -14,12 +14,19 @@ import java.util.UUID;
  * @param node its node id
  * @param peer where peers call it
  * @param transfer where its bytes are read
+ * @param carrier what moves them
  * @param runtime drawn at its start
  * @param epoch how often this node id was started, from 1
  * @param formatVersion the version of what it says to others
  */
 public record MemberRecord(
-    NodeId node, Endpoint peer, Endpoint transfer, UUID runtime, long epoch, int formatVersion) {
+    NodeId node,
+    Endpoint peer,
+    Endpoint transfer,
+    TransferCarrier carrier,
+    UUID runtime,
+    long epoch,
+    int formatVersion) {
 
   /** The run that it describes. */
   public OwnerRun run() {
@@ -32,6 +39,8 @@ public record MemberRecord(
             "node", node.toString(),
             "peer", peer.toString(),
             "transfer", transfer.toString(),
+            "carrier", carrier.name(),
+            "pool", Long.toUnsignedString(carrier.poolAddress(), 16),
             "runtime", runtime.toString(),
             "epoch", Long.toString(epoch),
             "format", Integer.toString(formatVersion)));
@@ -46,6 +55,9 @@ public record MemberRecord(
               new NodeId(fields.getOrDefault("node", "")),
               Endpoint.parse(fields.getOrDefault("peer", "")).orElseThrow(),
               Endpoint.parse(fields.getOrDefault("transfer", "")).orElseThrow(),
+              new TransferCarrier(
+                  fields.getOrDefault("carrier", "tcp"),
+                  Long.parseUnsignedLong(fields.getOrDefault("pool", "0"), 16)),
               UUID.fromString(fields.getOrDefault("runtime", "")),
               Long.parseLong(fields.getOrDefault("epoch", "")),
               Integer.parseInt(fields.getOrDefault("format", ""))));

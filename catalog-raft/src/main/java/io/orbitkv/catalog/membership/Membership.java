@@ -314,6 +314,7 @@ public final class Membership implements AutoCloseable {
             config.node(),
             config.peer(),
             config.transfer(),
+            config.carrier(),
             config.runtime(),
             epoch,
             FORMAT_VERSION);

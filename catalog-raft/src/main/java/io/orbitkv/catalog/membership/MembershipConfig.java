@@ -15,6 +15,7 @@ import java.util.UUID;
  * @param node this host's node id
  * @param peer where peers call it
  * @param transfer where its bytes are read
+ * @param carrier what moves them
  * @param runtime drawn at this start
  * @param leaseTtl after this long without a renewal others take it for gone, at least 2 s
  */
@@ -24,6 +25,7 @@ public record MembershipConfig(
     NodeId node,
     Endpoint peer,
     Endpoint transfer,
+    TransferCarrier carrier,
     UUID runtime,
     Duration leaseTtl) {
   /** The lease that is taken without a choice. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.orbitkv.manager.config.BadSetting;
+import io.orbitkv.manager.config.ClusterConfig;
 import io.orbitkv.manager.config.DaemonConfig;
 import io.orbitkv.manager.config.Settings;
 import io.orbitkv.manager.doctor.Doctor;
@@ -44,11 +45,10 @@ public final class DoctorCommand implements Callable<Integer> {
   private boolean json;
 
   @Option(
-      names = "--mooncake-library",
+      names = {"--mooncake-lib", "--mooncake-library"},
       paramLabel = "FILE",
-      defaultValue = "libtransfer_engine.so",
-      description = "Mooncake's library. Default: libtransfer_engine.so")
-  private String mooncake = "libtransfer_engine.so";
+      description = "Mooncake's library; it is looked for by default.")
+  private @Nullable Path mooncake;
 
   @Option(
       names = "--pool-persist",
@@ -64,9 +64,9 @@ public final class DoctorCommand implements Callable<Integer> {
 
   @Option(
       names = "--etcd-endpoints",
-      paramLabel = "HOST:PORT",
+      paramLabel = "URI",
       split = ",",
-      description = "etcd servers to try; none by default.")
+      description = "etcd servers to try; those of ORBITKV_ETCD_ENDPOINTS by default.")
   private List<String> etcd = new ArrayList<>();
 
   @Override
@@ -80,8 +80,12 @@ public final class DoctorCommand implements Callable<Integer> {
                   config.host().poolBytes(),
                   poolPersist == null ? config.poolPersist() : Optional.of(poolPersist),
                   ssdPaths,
-                  mooncake,
-                  etcd)
+                  mooncake == null
+                      ? config.cluster().flatMap(ClusterConfig::mooncakeLibrary)
+                      : Optional.of(mooncake),
+                  etcd.isEmpty()
+                      ? config.cluster().map(ClusterConfig::etcd).orElse(List.of())
+                      : etcd)
               .examine();
     } catch (BadSetting wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);

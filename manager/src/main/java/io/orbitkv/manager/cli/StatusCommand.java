@@ -133,6 +133,10 @@ public final class StatusCommand implements Callable<Integer> {
                   ssd.path("verifyFailures").asLong()));
       line(out, "", ssd.path("backend").asText());
     }
+    JsonNode cluster = answer.path("cluster");
+    if (cluster.isObject()) {
+      cluster(out, cluster);
+    }
     line(
         out,
         "engines",
@@ -166,6 +170,43 @@ public final class StatusCommand implements Callable<Integer> {
                 journal.path("hasRoom").asBoolean() ? "" : ", NO ROOM"));
     line(out, "", journal.path("dir").asText());
     return ExitCode.OK;
+  }
+
+  private static void cluster(PrintWriter out, JsonNode cluster) {
+    JsonNode admission = cluster.path("admission");
+    line(
+        out,
+        "cluster",
+        "%s as %s, %s, %s"
+            .formatted(
+                cluster.path("cluster").asText(),
+                cluster.path("node").asText(),
+                count(cluster, "members", "member"),
+                admission.path("state").asText().equals("OPEN")
+                    ? "open"
+                    : "FENCED: " + admission.path("reason").asText()));
+    JsonNode catalog = cluster.path("catalog");
+    line(
+        out,
+        "catalog",
+        "%s, %s here, %,d rows; %d of %d streams current, %,d behind"
+            .formatted(
+                catalog.path("founded").asBoolean() ? "founded" : "waits for hosts",
+                count(catalog, "shardsServed", "catalog shard"),
+                catalog.path("visibleRows").asLong(),
+                cluster.path("streams").path("open").asInt(),
+                cluster.path("streams").path("all").asInt(),
+                cluster.path("streams").path("mostBehind").asLong()));
+    JsonNode transfer = cluster.path("transfer");
+    line(
+        out,
+        "transfer",
+        "%s, %s read, %s served, %s"
+            .formatted(
+                transfer.path("carrier").asText(),
+                bytes(transfer, "bytesRead"),
+                bytes(transfer, "bytesServed"),
+                count(transfer, "grants", "grant")));
   }
 
   private static void line(PrintWriter out, String title, String text) {

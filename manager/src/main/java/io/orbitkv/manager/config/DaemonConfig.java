@@ -18,13 +18,11 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 
 /**
  * The settings in the types of those who use them.
@@ -40,6 +38,7 @@ import java.util.function.Function;
  * @param copyWorkers threads that copy
  * @param spinNanos how long the loop looks for more before it sleeps
  * @param http where operators are served; empty for nowhere
+ * @param cluster how it works with other hosts; empty if it works alone
  * @param logLevel of the program's log
  * @param settings the texts they were made of
  */
@@ -54,6 +53,7 @@ public record DaemonConfig(
     int copyWorkers,
     long spinNanos,
     Optional<InetSocketAddress> http,
+    Optional<ClusterConfig> cluster,
     String logLevel,
     Settings settings) {
   private static final Set<String> LOG_LEVELS = Set.of("error", "warn", "info", "debug", "trace");
@@ -68,7 +68,7 @@ public record DaemonConfig(
    * @throws BadSetting naming the first one that cannot be used
    */
   public static DaemonConfig of(Settings settings) {
-    Reader in = new Reader(settings);
+    SettingReader in = new SettingReader(settings);
     long poolBytes = in.bytes(Setting.POOL_SIZE, 1 << 20, 1L << 40);
     HostConfig host = host(in, poolBytes);
     return new DaemonConfig(
@@ -93,11 +93,12 @@ public record DaemonConfig(
             : in.number(Setting.COPY_WORKERS, 1, 256),
         spinNanos(in),
         http(in),
+        ClusterConfig.of(in),
         in.oneOf(Setting.LOG_LEVEL, LOG_LEVELS),
         settings);
   }
 
-  private static HostConfig host(Reader in, long poolBytes) {
+  private static HostConfig host(SettingReader in, long poolBytes) {
     long ticketMillis = in.millis(Setting.TICKET_TIMEOUT);
     long maxTicketMillis = in.millis(Setting.MAX_TICKET_TIMEOUT);
     if (maxTicketMillis < ticketMillis) {
@@ -125,11 +126,11 @@ public record DaemonConfig(
         .build();
   }
 
-  private static long budget(Reader in, Setting setting, long poolBytes) {
+  private static long budget(SettingReader in, Setting setting, long poolBytes) {
     return in.text(setting).equals("pool") ? poolBytes : in.bytes(setting, 1, 1L << 50);
   }
 
-  private static Optional<SsdConfig> ssd(Reader in, long poolBytes) {
+  private static Optional<SsdConfig> ssd(SettingReader in, long poolBytes) {
     List<Path> paths = new ArrayList<>();
     for (String each : in.text(Setting.SSD_CACHE_PATH).split(",", -1)) {
       if (!each.isBlank()) {
@@ -176,7 +177,7 @@ public record DaemonConfig(
                 standard.retryMillis())));
   }
 
-  private static EndpointOptions endpoint(Reader in, HostConfig host) {
+  private static EndpointOptions endpoint(SettingReader in, HostConfig host) {
     HelloOk.Limits standard = HelloOk.Limits.STANDARD;
     HelloOk.Limits limits =
         new HelloOk.Limits(
@@ -200,7 +201,7 @@ public record DaemonConfig(
         "orbitkv/" + Version.TEXT);
   }
 
-  private static JournalOptions journal(Reader in) {
+  private static JournalOptions journal(SettingReader in) {
     return JournalOptions.DEFAULT
         .withPartBytes(in.bytes(Setting.JOURNAL_PART_SIZE, 256 << 10, 1 << 30))
         .withPartAge(Duration.ofMillis(in.millis(Setting.JOURNAL_PART_AGE)))
@@ -220,7 +221,7 @@ public record DaemonConfig(
   }
 
   /** Spinning on the only processor would keep the client from answering. */
-  private static long spinNanos(Reader in) {
+  private static long spinNanos(SettingReader in) {
     boolean oneProcessor = Runtime.getRuntime().availableProcessors() == 1;
     if (in.text(Setting.SPIN).equals("auto")) {
       return oneProcessor ? 0 : AUTO_SPIN_NANOS;
@@ -232,94 +233,12 @@ public record DaemonConfig(
     return oneProcessor ? 0 : spin.toNanos();
   }
 
-  private static Optional<InetSocketAddress> http(Reader in) {
+  private static Optional<InetSocketAddress> http(SettingReader in) {
     String text = in.text(Setting.HTTP_ADDR);
     if (text.equals("off")) {
       return Optional.empty();
     }
     return Optional.of(in.parsed(Setting.HTTP_ADDR, HttpAddress::parse));
-  }
-
-  /** Reads settings and names the one that is wrong. */
-  private record Reader(Settings settings) {
-    String text(Setting setting) {
-      return settings.text(setting).strip();
-    }
-
-    BadSetting bad(Setting setting, String problem) {
-      return settings.bad(setting, problem);
-    }
-
-    <T> T parsed(Setting setting, Function<String, T> parser) {
-      try {
-        return parser.apply(text(setting));
-      } catch (IllegalArgumentException wrong) {
-        throw bad(setting, String.valueOf(wrong.getMessage()));
-      }
-    }
-
-    long bytes(Setting setting, long min, long max) {
-      long bytes = parsed(setting, Quantity::bytes);
-      if (bytes < min || bytes > max) {
-        throw bad(
-            setting,
-            "is %s to %s, not %s"
-                .formatted(
-                    Quantity.bytesText(min), Quantity.bytesText(max), Quantity.bytesText(bytes)));
-      }
-      return bytes;
-    }
-
-    long millis(Setting setting) {
-      Duration time = parsed(setting, Quantity::time);
-      if (time.toMillis() < 1 || time.toMillis() > Integer.MAX_VALUE) {
-        throw bad(setting, "is 1ms to 24d, not " + text(setting));
-      }
-      return time.toMillis();
-    }
-
-    int number(Setting setting, int min, int max) {
-      try {
-        int number = Integer.parseInt(text(setting));
-        if (number >= min && number <= max) {
-          return number;
-        }
-      } catch (NumberFormatException notANumber) {
-        // answered below
-      }
-      throw bad(setting, "is a number from %d to %d, not %s".formatted(min, max, text(setting)));
-    }
-
-    boolean onOff(Setting setting) {
-      return switch (text(setting).toLowerCase(Locale.ROOT)) {
-        case "on", "true", "yes", "1" -> true;
-        case "off", "false", "no", "0" -> false;
-        default -> throw bad(setting, "is on or off, not " + text(setting));
-      };
-    }
-
-    String oneOf(Setting setting, Set<String> words) {
-      String word = text(setting).toLowerCase(Locale.ROOT);
-      if (!words.contains(word)) {
-        throw bad(
-            setting, "is one of " + words.stream().sorted().toList() + ", not " + text(setting));
-      }
-      return word;
-    }
-
-    Set<Integer> ids(Setting setting) {
-      Set<Integer> ids = new HashSet<>();
-      for (String each : text(setting).split(",", -1)) {
-        if (!each.isBlank()) {
-          try {
-            ids.add(Integer.parseUnsignedInt(each.strip()));
-          } catch (NumberFormatException notANumber) {
-            throw bad(setting, "is a list of numbers, not " + text(setting));
-          }
-        }
-      }
-      return ids;
-    }
   }
 
   /** A configuration for tests and tools: the defaults but for these. */

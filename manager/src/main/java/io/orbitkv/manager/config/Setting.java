@@ -82,6 +82,44 @@ public enum Setting {
   MAX_LEASES(Group.LIMITS, "N", "4096", "Open leases of one session."),
   MAX_TICKETS(Group.LIMITS, "N", "128", "Open tickets of one session."),
 
+  NODE_ID(
+      Group.CLUSTER,
+      "NODE",
+      "",
+      "This host's name among others, such as host-1; without it the Manager works alone."),
+  CLUSTER(Group.CLUSTER, "NAME", "default", "Hosts of one name find each other."),
+  ETCD_ENDPOINTS(
+      Group.CLUSTER, "URI,...", "", "Where they meet, such as http://10.0.0.1:2379; repeatable."),
+  PEER_ADDR(
+      Group.CLUSTER,
+      "HOST:PORT",
+      "",
+      "Where this host listens for the others' calls, as they reach it; port 0 for any."),
+  TRANSFER_ADDR(
+      Group.CLUSTER,
+      "HOST:PORT",
+      "",
+      "Where they read its blocks, as they reach it; port 0 for any."),
+  TRANSFER_ENGINE(
+      Group.CLUSTER,
+      "ENGINE",
+      "auto",
+      "What moves blocks: tcp, mooncake, or auto, which takes Mooncake where it loads."),
+  MOONCAKE_LIB(
+      Group.CLUSTER, "FILE", "", "Mooncake's libtransfer_engine.so; else it is looked for."),
+  PEER_TOKEN_FILE(
+      Group.CLUSTER,
+      "FILE",
+      "",
+      "File with the secret that all hosts share, which nobody else may read."),
+  PEER_CERT(Group.CLUSTER, "FILE", "", "This host's certificate (PEM), for mutual TLS."),
+  PEER_KEY(Group.CLUSTER, "FILE", "", "The key of that certificate (PEM, PKCS 8)."),
+  PEER_CA(Group.CLUSTER, "FILE", "", "The authority that signed the hosts' certificates (PEM)."),
+  REPLICATION_FACTOR(
+      Group.CLUSTER, "N", "3", "Hosts that hold each part of the catalog; 1 for a trial."),
+  MEMBER_TTL(
+      Group.CLUSTER, "TIME", "6s", "How long after its last renewal a host is taken for gone."),
+
   HTTP_ADDR(
       Group.OPERATION,
       "HOST:PORT",
@@ -102,6 +140,7 @@ public enum Setting {
     SSD("SSD tier"),
     JOURNAL("Journal"),
     LIMITS("Budgets and deadlines"),
+    CLUSTER("Many hosts"),
     OPERATION("Operation");
 
     private final String title;
@@ -157,7 +196,7 @@ public enum Setting {
 
   /** Whether the flag may be given several times; its texts are joined by commas. */
   public boolean isRepeatable() {
-    return this == SSD_CACHE_PATH;
+    return this == SSD_CACHE_PATH || this == ETCD_ENDPOINTS;
   }
 
   /** What stands for the value in the help. */

@@ -11,8 +11,6 @@ import io.orbitkv.ffi.Seal;
 import io.orbitkv.ffi.cuda.Cuda;
 import io.orbitkv.manager.config.Quantity;
 import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -27,13 +25,12 @@ public final class Doctor {
   private static final int JAVA = 25;
   private static final long JOURNAL_BYTES = 1L << 30;
   private static final long DESCRIPTORS = 4_096;
-  private static final int CONNECT_MILLIS = 500;
 
   private final Path journalDir;
   private final long poolBytes;
   private final Optional<Path> poolPersist;
   private final List<Path> ssdPaths;
-  private final String mooncakeLibrary;
+  private final Optional<Path> mooncakeLibrary;
   private final List<String> etcdEndpoints;
   private final List<Finding> findings = new ArrayList<>();
 
@@ -41,15 +38,15 @@ public final class Doctor {
    * @param poolBytes what the pool is to be, for comparing with limits
    * @param poolPersist the file or folder that is to keep the pool, if one is
    * @param ssdPaths files or folders of an SSD tier; empty if there is to be none
-   * @param mooncakeLibrary a path or file name
-   * @param etcdEndpoints HOST:PORT each; empty if none is to be used
+   * @param mooncakeLibrary Mooncake's library; empty to look for it
+   * @param etcdEndpoints URIs, or HOST:PORT each; empty if none is to be used
    */
   public Doctor(
       Path journalDir,
       long poolBytes,
       Optional<Path> poolPersist,
       List<Path> ssdPaths,
-      String mooncakeLibrary,
+      Optional<Path> mooncakeLibrary,
       List<String> etcdEndpoints) {
     this.journalDir = journalDir;
     this.poolBytes = poolBytes;
@@ -83,8 +80,7 @@ public final class Doctor {
     optional("io_uring", host.ioUring(), "; an SSD tier would use pread and pwrite");
     ssdPaths.forEach(path -> findings.add(SsdCheck.of(path)));
     findings.addAll(GpuCheck.of(Cuda.find()));
-    optional("mooncake", HostFacts.mooncake(mooncakeLibrary), "; not used yet");
-    etcd();
+    findings.addAll(ClusterCheck.of(mooncakeLibrary, etcdEndpoints));
     return List.copyOf(findings);
   }
 
@@ -249,30 +245,6 @@ public final class Doctor {
         probe.present()
             ? Finding.ok(name, probe.detail())
             : Finding.warn(name, probe.detail() + consequence, probe.remedy()));
-  }
-
-  private void etcd() {
-    if (etcdEndpoints.isEmpty()) {
-      findings.add(Finding.ok("etcd", "none named; a Manager alone needs none"));
-    }
-    for (String endpoint : etcdEndpoints) {
-      String name = "etcd " + endpoint;
-      try (Socket socket = new Socket()) {
-        String plain = endpoint.replaceFirst("^https?://", "");
-        int colon = plain.lastIndexOf(':');
-        socket.connect(
-            new InetSocketAddress(
-                plain.substring(0, colon), Integer.parseInt(plain.substring(colon + 1))),
-            CONNECT_MILLIS);
-        findings.add(Finding.ok(name, "accepts connections"));
-      } catch (IOException | IndexOutOfBoundsException | IllegalArgumentException unreachable) {
-        findings.add(
-            Finding.warn(
-                name,
-                "does not answer: " + unreachable.getMessage(),
-                "start it, or correct the address (HOST:PORT)"));
-      }
-    }
   }
 
   private static String bytesOrUnlimited(long bytes) {

@@ -49,6 +49,9 @@ final class MetricsPage {
     }
     GpuFigures.metrics(page, daemon.gpus().views());
     PoolFigures.metrics(page, daemon);
+    if (daemon.cluster().isPresent()) {
+      ClusterMetrics.add(page, daemon.cluster().get());
+    }
     journal(page, status);
     endpoint(page);
     return page.toString();

@@ -53,6 +53,7 @@ public final class OperatorApi {
     http.route("GET", "/blocks", this::blocks);
     http.route("POST", "/instances/cleanup", this::cleanup);
     http.route("POST", "/cache/evict", this::evict);
+    new ClusterApi(daemon).addTo(http);
   }
 
   // ---- without the loop ------------------------------------------------------------------------

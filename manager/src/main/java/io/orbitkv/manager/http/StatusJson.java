@@ -43,6 +43,9 @@ final class StatusJson {
       SsdFigures.status(body, daemon.ssd().get(), ssd);
     }
     GpuFigures.status(body, daemon.gpus().views());
+    if (daemon.cluster().isPresent()) {
+      ClusterFigures.status(body, daemon.cluster().get());
+    }
     body.put("namespaces", status.namespaces());
     body.put("instances", status.instances());
     body.put("sessions", status.sessions());

@@ -9,6 +9,7 @@ import io.orbitkv.manager.config.Settings.Source;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -114,6 +115,44 @@ class SettingsTest {
     assertBad("ORBITKV_VERIFY", Map.of(), Map.of("ORBITKV_VERIFY", "perhaps"));
     String file = file("copy-workers = 0\n");
     assertBad("copy-workers in", Map.of(Setting.CONFIG, file), Map.of());
+  }
+
+  @Test
+  void shouldRefuseHalfAClusterAndNameWhatIsMissing() {
+    Map<Setting, String> whole =
+        Map.of(
+            Setting.NODE_ID, "a",
+            Setting.ETCD_ENDPOINTS, "127.0.0.1:2379, https://[::1]:2379",
+            Setting.PEER_ADDR, "127.0.0.1:0",
+            Setting.TRANSFER_ADDR, "127.0.0.1:0",
+            Setting.PEER_TOKEN_FILE, "token");
+    ClusterConfig config = DaemonConfig.with(whole).cluster().orElseThrow();
+    assertEquals("a", config.node().text());
+    assertEquals(List.of("http://127.0.0.1:2379", "https://[::1]:2379"), config.etcd());
+    assertEquals(3, config.replicationFactor());
+    for (Setting missing : whole.keySet()) {
+      Map<Setting, String> half = new EnumMap<>(whole);
+      half.remove(missing);
+      assertBad("needs " + missing.flag(), half, Map.of());
+    }
+    assertBad(
+        "ORBITKV_NODE_ID: needs --etcd-endpoints, --peer-addr",
+        Map.of(),
+        Map.of("ORBITKV_NODE_ID", "a"));
+    assertBad("needs --peer-key", with(whole, Setting.PEER_CERT, "c.pem"), Map.of());
+    assertBad("every address", with(whole, Setting.PEER_ADDR, "0.0.0.0:7000"), Map.of());
+    assertBad("--node-id", with(whole, Setting.NODE_ID, "Host 1"), Map.of());
+    assertBad("--etcd-endpoints", with(whole, Setting.ETCD_ENDPOINTS, "etcd"), Map.of());
+    assertBad("--member-ttl", with(whole, Setting.MEMBER_TTL, "1s"), Map.of());
+    assertBad("--cluster", with(whole, Setting.CLUSTER, "My Cluster"), Map.of());
+    assertTrue(DaemonConfig.with(Map.of()).cluster().isEmpty(), "alone without any of them");
+  }
+
+  private static Map<Setting, String> with(
+      Map<Setting, String> settings, Setting setting, String text) {
+    Map<Setting, String> changed = new EnumMap<>(settings);
+    changed.put(setting, text);
+    return changed;
   }
 
   @Test

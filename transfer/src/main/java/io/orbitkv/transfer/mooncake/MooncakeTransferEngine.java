@@ -70,7 +70,8 @@ public final class MooncakeTransferEngine implements TransferEngine {
    * @param tcp whether to use TCP alone, not what the library finds
    * @param runtime this run of the daemon
    * @param variables MC_* settings, for the first engine of a process; others keep its settings
-   * @param poolAddress where a peer's pool lies in its memory, as the control path told
+   * @param poolAddress where a peer's pool lies in its memory, as the control path told; 0 when the
+   *     peer is not known any more
    */
   public record Options(
       String host,
@@ -224,6 +225,12 @@ public final class MooncakeTransferEngine implements TransferEngine {
       read.neverSubmitted();
       return;
     }
+    long base = options.poolAddress().applyAsLong(read.source());
+    if (base == 0) {
+      end(read, new TransferFailure.Unreachable("the source is gone"));
+      read.neverSubmitted();
+      return;
+    }
     int segment;
     try {
       segment = segmentOf(read.source());
@@ -232,7 +239,6 @@ public final class MooncakeTransferEngine implements TransferEngine {
       read.neverSubmitted();
       return;
     }
-    long base = options.poolAddress().applyAsLong(read.source());
     List<NativeEngine.Task> tasks = new ArrayList<>();
     for (RangeRead each : read.ranges()) {
       tasks.add(new NativeEngine.Task(each.destination(), base + each.source().offset()));

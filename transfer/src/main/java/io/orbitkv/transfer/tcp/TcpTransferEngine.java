@@ -76,6 +76,12 @@ public final class TcpTransferEngine implements TransferEngine {
     return new TcpTransferEngine(options, pool);
   }
 
+  /** What it would use here without a choice, and why, for {@code doctor}. */
+  public static Carrier automatic() {
+    Transport chosen = Transport.choose(TcpOptions.Preference.AUTO);
+    return new Carrier("tcp/" + chosen.name(), chosen.reason());
+  }
+
   @Override
   public Carrier carrier() {
     return new Carrier("tcp/" + transport.name(), transport.reason());

@@ -1,0 +1,179 @@
+package io.orbitkv.manager.config;
+
+import io.orbitkv.state.catalog.NodeId;
+import io.orbitkv.state.identity.Checked;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * How this host works with others, as it was asked for. It has no type of the parts that do it, so
+ * that a Manager that works alone loads none of them.
+ *
+ * @param node this host
+ * @param cluster the name that all its hosts share
+ * @param etcd URIs of etcd, at least one
+ * @param peer where it listens for calls, and what others are told; port 0 takes a free one
+ * @param transfer the same for reads of its blocks
+ * @param engine what moves blocks
+ * @param mooncakeLibrary where Mooncake's library is; empty to look for it
+ * @param tokenFile the secret that all hosts share
+ * @param tls certificates for calls; empty for none
+ * @param replicationFactor hosts that hold each catalog shard
+ * @param memberTtl how long after its last renewal this host is taken for gone
+ */
+public record ClusterConfig(
+    NodeId node,
+    String cluster,
+    List<String> etcd,
+    InetSocketAddress peer,
+    InetSocketAddress transfer,
+    Engine engine,
+    Optional<Path> mooncakeLibrary,
+    Path tokenFile,
+    Optional<Tls> tls,
+    int replicationFactor,
+    Duration memberTtl) {
+
+  /** What moves blocks between hosts. */
+  public enum Engine {
+    /** Mooncake where its library loads, else TCP. */
+    AUTO,
+    TCP,
+    MOONCAKE
+  }
+
+  /** PEM files. */
+  public record Tls(Path certificate, Path privateKey, Path authority) {}
+
+  /** What a host that works with others must be told. */
+  private static final List<Setting> NEEDED =
+      List.of(
+          Setting.NODE_ID,
+          Setting.ETCD_ENDPOINTS,
+          Setting.PEER_ADDR,
+          Setting.TRANSFER_ADDR,
+          Setting.PEER_TOKEN_FILE);
+
+  private static final List<Setting> TLS_FILES =
+      List.of(Setting.PEER_CERT, Setting.PEER_KEY, Setting.PEER_CA);
+
+  /** Empty where nothing of it is set; what is set in part is refused. */
+  static Optional<ClusterConfig> of(SettingReader in) {
+    List<Setting> given = new ArrayList<>();
+    for (Setting setting : Setting.values()) {
+      if (setting.group() == Setting.Group.CLUSTER
+          && in.settings().value(setting).source() != Settings.Source.DEFAULT
+          && !in.text(setting).isEmpty()) {
+        given.add(setting);
+      }
+    }
+    if (given.isEmpty()) {
+      return Optional.empty();
+    }
+    needAll(in, given.getFirst(), NEEDED);
+    return Optional.of(
+        new ClusterConfig(
+            node(in),
+            cluster(in),
+            etcd(in),
+            in.parsed(Setting.PEER_ADDR, ClusterConfig::reachable),
+            in.parsed(Setting.TRANSFER_ADDR, ClusterConfig::reachable),
+            Engine.valueOf(
+                in.oneOf(Setting.TRANSFER_ENGINE, Set.of("auto", "tcp", "mooncake"))
+                    .toUpperCase(Locale.ROOT)),
+            file(in, Setting.MOONCAKE_LIB),
+            file(in, Setting.PEER_TOKEN_FILE).orElseThrow(),
+            tls(in),
+            in.number(Setting.REPLICATION_FACTOR, 1, 7),
+            ttl(in)));
+  }
+
+  /** Either all of them are set or the one that is lacks the others. */
+  private static void needAll(SettingReader in, Setting given, List<Setting> needed) {
+    List<String> missing =
+        needed.stream().filter(setting -> in.text(setting).isEmpty()).map(Setting::flag).toList();
+    if (!missing.isEmpty()) {
+      throw in.bad(given, "needs %s as well".formatted(String.join(", ", missing)));
+    }
+  }
+
+  private static NodeId node(SettingReader in) {
+    return switch (NodeId.of(in.text(Setting.NODE_ID))) {
+      case Checked.Valid<NodeId>(NodeId node) -> node;
+      case Checked.Invalid<NodeId>(var problem) ->
+          throw in.bad(Setting.NODE_ID, problem.toString());
+    };
+  }
+
+  private static String cluster(SettingReader in) {
+    String name = in.text(Setting.CLUSTER);
+    if (!name.matches("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")) {
+      throw in.bad(
+          Setting.CLUSTER,
+          "is 1 to 63 lower-case letters, digits and, inside, hyphens, not " + name);
+    }
+    return name;
+  }
+
+  private static List<String> etcd(SettingReader in) {
+    List<String> endpoints = new ArrayList<>();
+    for (String each : in.text(Setting.ETCD_ENDPOINTS).split(",", -1)) {
+      String endpoint = each.strip();
+      if (endpoint.isEmpty()) {
+        continue;
+      }
+      String uri = endpoint.contains("://") ? endpoint : "http://" + endpoint;
+      if (!uri.matches("https?://([^/:\\[\\]\\s]+|\\[[0-9A-Fa-f:.]+]):[0-9]{1,5}/?")) {
+        throw in.bad(Setting.ETCD_ENDPOINTS, "\"%s\" is no http://HOST:PORT".formatted(endpoint));
+      }
+      endpoints.add(uri);
+    }
+    return List.copyOf(endpoints);
+  }
+
+  /** An address to listen at that can be told to others. */
+  private static InetSocketAddress reachable(String text) {
+    InetSocketAddress address = HttpAddress.parse(text);
+    if (address.getAddress().isAnyLocalAddress()) {
+      throw new IllegalArgumentException(
+          "\"%s\" is every address of this host; name the one that the others reach"
+              .formatted(text));
+    }
+    return address;
+  }
+
+  private static Optional<Path> file(SettingReader in, Setting setting) {
+    String text = in.text(setting);
+    return text.isEmpty()
+        ? Optional.empty()
+        : Optional.of(Path.of(text).toAbsolutePath().normalize());
+  }
+
+  private static Optional<Tls> tls(SettingReader in) {
+    Optional<Setting> given =
+        TLS_FILES.stream().filter(setting -> !in.text(setting).isEmpty()).findFirst();
+    if (given.isEmpty()) {
+      return Optional.empty();
+    }
+    needAll(in, given.get(), TLS_FILES);
+    return Optional.of(
+        new Tls(
+            file(in, Setting.PEER_CERT).orElseThrow(),
+            file(in, Setting.PEER_KEY).orElseThrow(),
+            file(in, Setting.PEER_CA).orElseThrow()));
+  }
+
+  private static Duration ttl(SettingReader in) {
+    Duration ttl = Duration.ofMillis(in.millis(Setting.MEMBER_TTL));
+    if (ttl.toSeconds() < 2 || ttl.toSeconds() > 60) {
+      throw in.bad(Setting.MEMBER_TTL, "is 2s to 60s, not " + in.text(Setting.MEMBER_TTL));
+    }
+    return ttl;
+  }
+}
