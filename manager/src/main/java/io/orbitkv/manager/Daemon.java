@@ -243,7 +243,12 @@ public final class Daemon implements AutoCloseable {
         ? Optional.empty()
         : Optional.of(
             Cluster.prepare(
-                config.cluster().get(), config.journalDir(), log::written, pool.memory()));
+                config.cluster().get(),
+                config.journalDir(),
+                log::written,
+                pool.memory(),
+                endpoint.commands()::offer,
+                endpoint.idle()::wake));
   }
 
   private static Endpoint createEndpoint(DaemonConfig config, ChannelMetrics metrics)

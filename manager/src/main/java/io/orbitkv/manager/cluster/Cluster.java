@@ -24,6 +24,10 @@ import io.orbitkv.catalog.peer.PeerLimits;
 import io.orbitkv.catalog.peer.PeerServer;
 import io.orbitkv.catalog.peer.PeerStats;
 import io.orbitkv.catalog.peer.PeerThreads;
+import io.orbitkv.core.Command;
+import io.orbitkv.core.remote.Peers;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Predicate;
 import io.orbitkv.manager.StartFailure;
 import io.orbitkv.manager.config.ClusterConfig;
 import io.orbitkv.state.catalog.NodeId;
@@ -77,6 +81,7 @@ public final class Cluster implements AutoCloseable {
 
   private final ClusterConfig config;
   private final MemorySegment pool;
+  private final Predicate<Command> loop;
   private final UUID runtime = UUID.randomUUID();
   private final Deque<AutoCloseable> toClose = new ArrayDeque<>();
   private final PeerSecrets secrets;
@@ -90,8 +95,13 @@ public final class Cluster implements AutoCloseable {
   private final PeerClients clients;
   private final LocalLookup local;
   private final CatalogLookup lookup;
+  private final ExecutorService work =
+      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("orbitkv-remote-", 0).factory());
+  private final PeerBlocks blocks;
+  private final Peers peers;
 
   private volatile @Nullable Membership membership;
+  private volatile Optional<OwnerRun> run = Optional.empty();
   private volatile @Nullable InventoryAnnouncer announcer;
   private volatile boolean inventoryWhole;
   private volatile boolean draining;
@@ -106,17 +116,31 @@ public final class Cluster implements AutoCloseable {
    * @param journalDir where this host's facts are
    * @param written the position of the last of them, for any thread
    * @param pool what others read of and what is read goes to; it must outlive this
+   * @param loop hands a command to the loop; false if too many wait
+   * @param wakeLoop ends the loop's sleep
    * @throws StartFailure if a file or an address cannot be used
    */
   public static Cluster prepare(
-      ClusterConfig config, Path journalDir, LongSupplier written, MemorySegment pool)
+      ClusterConfig config,
+      Path journalDir,
+      LongSupplier written,
+      MemorySegment pool,
+      Predicate<Command> loop,
+      Runnable wakeLoop)
       throws StartFailure {
-    return new Cluster(config, journalDir, written, pool);
+    return new Cluster(config, journalDir, written, pool, loop, wakeLoop);
   }
 
-  private Cluster(ClusterConfig config, Path journalDir, LongSupplier written, MemorySegment pool)
+  private Cluster(
+      ClusterConfig config,
+      Path journalDir,
+      LongSupplier written,
+      MemorySegment pool,
+      Predicate<Command> loop,
+      Runnable wakeLoop)
       throws StartFailure {
     this.config = config;
+    this.loop = loop;
     this.pool = pool;
     secrets = PeerSecrets.read(config);
     catalog = new FoundedCatalog(config.node());
@@ -145,6 +169,18 @@ public final class Cluster implements AutoCloseable {
             new CandidateIndex(INDEX_KEYS, INDEX_AGE, System::nanoTime),
             this::isUsable,
             System::nanoTime);
+    blocks =
+        new PeerBlocks(
+            () -> admission().isOpen() && catalog.isFounded(),
+            () -> run,
+            node -> members().member(node),
+            lookup,
+            clients,
+            transfer,
+            Transfers.carrier(transfer, pool).name(),
+            work,
+            wakeLoop);
+    peers = new Peers(config.work(), runtime, blocks, new GrantedPool(transfer.grants(), wakeLoop));
   }
 
   /**
@@ -190,13 +226,14 @@ public final class Cluster implements AutoCloseable {
     HostAgreement agreement =
         new HostAgreement(member, config.replicationFactor(), System::nanoTime);
     MembershipLog log = new MembershipLog();
+    DepartedPeers departed = new DepartedPeers(loop);
     ScheduledExecutorService steps =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("orbitkv-cluster").daemon().factory());
     keep(steps::shutdownNow);
     var _ =
         steps.scheduleWithFixedDelay(
-            () -> step(member, agreement, log), 0, STEP_MILLIS, TimeUnit.MILLISECONDS);
+            () -> step(member, agreement, log, departed), 0, STEP_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   private void keep(AutoCloseable part) {
@@ -213,7 +250,7 @@ public final class Cluster implements AutoCloseable {
           secrets.calls(),
           PeerLimits.DEFAULT,
           new PeerHandlers(
-              runtime, new GrantGate(this::admission), receiver, local, catalog, catalog),
+              runtime, new PeerGrants(this::admission, loop), receiver, local, catalog, catalog),
           stats,
           threads);
     } catch (IOException refusal) {
@@ -228,15 +265,22 @@ public final class Cluster implements AutoCloseable {
 
   // ---- what is done again and again, on one thread ---------------------------------------------
 
-  private void step(Membership member, HostAgreement agreement, MembershipLog log) {
+  private void step(
+      Membership member, HostAgreement agreement, MembershipLog log, DepartedPeers departed) {
     try {
       if (draining) {
         return;
       }
-      if (member.joined().getNow(null) instanceof JoinOutcome.Refused(var refusal)) {
-        refused = Optional.of(refusal.toString());
+      switch (member.joined().getNow(null)) {
+        case null -> {
+          // etcd has not answered yet
+        }
+        case JoinOutcome.Joined(MemberRecord record) -> run = Optional.of(record.run());
+        case JoinOutcome.Refused(var refusal) -> refused = Optional.of(refusal.toString());
       }
       log.look(member.snapshot(), member.admission());
+      departed.look(member.snapshot());
+      blocks.giveUpStopped();
       agreement.step();
       if (member.snapshot().hosts().isPresent() && catalog.found(member.snapshot().hosts().get())) {
         LOG.info(
@@ -245,7 +289,7 @@ public final class Cluster implements AutoCloseable {
             member.snapshot().hosts().get().replicationFactor());
       }
       place();
-      announce(member);
+      announce();
     } catch (RuntimeException failed) {
       LOG.error("cluster: a step failed; it is tried again", failed);
     }
@@ -271,15 +315,14 @@ public final class Cluster implements AutoCloseable {
   }
 
   /** Streams to the replicas, once there is something to stream and a run to stream as. */
-  private void announce(Membership member) {
+  private void announce() {
     InventoryAnnouncer to = announcer;
     if (to == null) {
-      if (!inventoryWhole
-          || !(member.joined().getNow(null) instanceof JoinOutcome.Joined(MemberRecord record))) {
+      Optional<OwnerRun> self = run;
+      if (!inventoryWhole || self.isEmpty()) {
         return;
       }
-      to =
-          new InventoryAnnouncer(record.run(), tail.inventory(), clients, random, System::nanoTime);
+      to = new InventoryAnnouncer(self.get(), tail.inventory(), clients, random, System::nanoTime);
       announcer = to;
       keep(to);
       to.start();
@@ -323,6 +366,11 @@ public final class Cluster implements AutoCloseable {
       return new RemoteAdmission.Fenced("this daemon ends or has not begun", Instant.now());
     }
     return member.admission();
+  }
+
+  /** Other hosts, as the loop is given them. */
+  public Peers peers() {
+    return peers;
   }
 
   /** Finds who has blocks. */

@@ -1,5 +1,6 @@
 package io.orbitkv.manager.config;
 
+import io.orbitkv.core.remote.PeerSettings;
 import io.orbitkv.state.catalog.NodeId;
 import io.orbitkv.state.identity.Checked;
 import java.net.InetSocketAddress;
@@ -26,6 +27,7 @@ import java.util.Set;
  * @param tls certificates for calls; empty for none
  * @param replicationFactor hosts that hold each catalog shard
  * @param memberTtl how long after its last renewal this host is taken for gone
+ * @param work the bounds of what is under way with others
  */
 public record ClusterConfig(
     NodeId node,
@@ -38,7 +40,8 @@ public record ClusterConfig(
     Path tokenFile,
     Optional<Tls> tls,
     int replicationFactor,
-    Duration memberTtl) {
+    Duration memberTtl,
+    PeerSettings work) {
 
   /** What moves blocks between hosts. */
   public enum Engine {
@@ -50,6 +53,9 @@ public record ClusterConfig(
 
   /** PEM files. */
   public record Tls(Path certificate, Path privateKey, Path authority) {}
+
+  /** What a transfer engine holds. */
+  private static final int MOST_GRANTS = 4096;
 
   /** What a host that works with others must be told. */
   private static final List<Setting> NEEDED =
@@ -64,7 +70,7 @@ public record ClusterConfig(
       List.of(Setting.PEER_CERT, Setting.PEER_KEY, Setting.PEER_CA);
 
   /** Empty where nothing of it is set; what is set in part is refused. */
-  static Optional<ClusterConfig> of(SettingReader in) {
+  static Optional<ClusterConfig> of(SettingReader in, long poolBytes) {
     List<Setting> given = new ArrayList<>();
     for (Setting setting : Setting.values()) {
       if (setting.group() == Setting.Group.CLUSTER
@@ -91,7 +97,8 @@ public record ClusterConfig(
             file(in, Setting.PEER_TOKEN_FILE).orElseThrow(),
             tls(in),
             in.number(Setting.REPLICATION_FACTOR, 1, 7),
-            ttl(in)));
+            ttl(in),
+            work(in, poolBytes)));
   }
 
   /** Either all of them are set or the one that is lacks the others. */
@@ -175,5 +182,27 @@ public record ClusterConfig(
       throw in.bad(Setting.MEMBER_TTL, "is 2s to 60s, not " + in.text(Setting.MEMBER_TTL));
     }
     return ttl;
+  }
+
+  private static PeerSettings work(SettingReader in, long poolBytes) {
+    PeerSettings standard = PeerSettings.forPool(poolBytes);
+    long fetched = budget(in, Setting.FETCH_BUDGET, standard.maxFetchBytes());
+    long granted = budget(in, Setting.GRANT_BUDGET, standard.maxGrantedBytes());
+    return new PeerSettings(
+        fetched,
+        Math.max(1, fetched / 2),
+        standard.maxLookups(),
+        in.millis(Setting.LOOKUP_TIMEOUT),
+        in.millis(Setting.FETCH_TIMEOUT),
+        granted,
+        Math.max(1, granted / 2),
+        in.number(Setting.MAX_GRANTS, 1, MOST_GRANTS),
+        in.millis(Setting.GRANT_TTL),
+        standard.stagingMillis(),
+        standard.drainMillis());
+  }
+
+  private static long budget(SettingReader in, Setting setting, long half) {
+    return in.text(setting).equals("half") ? half : in.bytes(setting, 4096, 1L << 50);
   }
 }

@@ -93,7 +93,7 @@ public record DaemonConfig(
             : in.number(Setting.COPY_WORKERS, 1, 256),
         spinNanos(in),
         http(in),
-        ClusterConfig.of(in),
+        ClusterConfig.of(in, poolBytes),
         in.oneOf(Setting.LOG_LEVEL, LOG_LEVELS),
         settings);
   }

@@ -117,6 +117,22 @@ public enum Setting {
   PEER_CA(Group.CLUSTER, "FILE", "", "The authority that signed the hosts' certificates (PEM)."),
   REPLICATION_FACTOR(
       Group.CLUSTER, "N", "3", "Hosts that hold each part of the catalog; 1 for a trial."),
+  FETCH_BUDGET(
+      Group.CLUSTER,
+      "SIZE",
+      "half",
+      "Bytes being read from other hosts at one time, half of it from one; half: half of the pool."),
+  FETCH_TIMEOUT(
+      Group.CLUSTER, "TIME", "5s", "How long such a read may take, the request for it included."),
+  LOOKUP_TIMEOUT(
+      Group.CLUSTER, "TIME", "500ms", "How long a query waits for the catalog's answer."),
+  GRANT_BUDGET(
+      Group.CLUSTER,
+      "SIZE",
+      "half",
+      "Bytes that others may have pinned here at one time, half of it one of them."),
+  GRANT_TTL(Group.CLUSTER, "TIME", "30s", "How long others may begin reads under a grant."),
+  MAX_GRANTS(Group.CLUSTER, "N", "1024", "Grants that are open or draining."),
   MEMBER_TTL(
       Group.CLUSTER, "TIME", "6s", "How long after its last renewal a host is taken for gone."),
 
