@@ -215,10 +215,7 @@ final class GrantedRead {
     with.rejected(
         block.key(),
         new Candidate(
-            RemoteNames.run(asked.owner()),
-            RemoteNames.tier(block.tier()),
-            block.generation(),
-            0));
+            RemoteNames.run(asked.owner()), RemoteNames.tier(block.tier()), block.generation(), 0));
   }
 
   /** Ends it before any byte was asked for. */

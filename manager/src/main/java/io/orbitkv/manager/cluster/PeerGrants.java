@@ -122,10 +122,7 @@ final class PeerGrants implements GrantAuthority {
                   .map(
                       slice ->
                           new GrantAnswer.SliceRange(
-                              slice.shard(),
-                              slice.poolOffset(),
-                              slice.bytes(),
-                              slice.checksum()))
+                              slice.shard(), slice.poolOffset(), slice.bytes(), slice.checksum()))
                   .toList());
       case BlockGrant.NotGiven(GrantRefusal reason, String message) ->
           new GrantAnswer.BlockOutcome.NotGiven(refusal(reason, message));

@@ -223,9 +223,7 @@ class PeerBlocksTest {
         answers.add(answer);
       }
       return new Reply.Granted(
-          granted
-              .open(List.of(new GrantedRanges.Range(0, SLICE_BYTES)), validMillis)
-              .orElseThrow(),
+          granted.open(List.of(new GrantedRanges.Range(0, SLICE_BYTES)), validMillis).orElseThrow(),
           validMillis,
           answers);
     }
@@ -249,8 +247,7 @@ class PeerBlocksTest {
     source.pool.set(ValueLayout.JAVA_LONG_UNALIGNED, LAYER_BYTES, sum);
     source.answer =
         new BlockGrant.Given(
-            List.of(
-                new BlockGrant.Slice(0, 0, SLICE_BYTES, Checksum.finish(sum, LAYER_BYTES))));
+            List.of(new BlockGrant.Slice(0, 0, SLICE_BYTES, Checksum.finish(sum, LAYER_BYTES))));
   }
 
   @AfterEach
@@ -304,11 +301,7 @@ class PeerBlocksTest {
     assertNull(read.failure(), read.detail());
     assertTrue(read.arrived(0));
     assertEquals(
-        -1,
-        source
-            .pool
-            .asSlice(0, SLICE_BYTES)
-            .mismatch(reader.pool.asSlice(8192, SLICE_BYTES)));
+        -1, source.pool.asSlice(0, SLICE_BYTES).mismatch(reader.pool.asSlice(8192, SLICE_BYTES)));
     awaitDrained();
     assertEquals(read.grant(), drained.getFirst());
     assertTrue(failed.isEmpty());
@@ -316,7 +309,8 @@ class PeerBlocksTest {
 
   @Test
   void shouldNotTakeBytesThatHaveNotTheirSum() throws Exception {
-    source.pool.set(ValueLayout.JAVA_BYTE, 100, (byte) ~source.pool.get(ValueLayout.JAVA_BYTE, 100));
+    source.pool.set(
+        ValueLayout.JAVA_BYTE, 100, (byte) ~source.pool.get(ValueLayout.JAVA_BYTE, 100));
     RemoteRead read = awaitEnd(read(source.run, 20_000));
     assertEquals(RemoteFailure.CORRUPT, read.failure());
     assertFalse(read.arrived(0));
