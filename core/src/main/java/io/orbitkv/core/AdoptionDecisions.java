@@ -285,7 +285,9 @@ final class AdoptionDecisions {
     damaged += ids.size();
     ids.forEach(tickets::settled);
     LOG.warn(
-        "pool: {} blocks of an earlier run are not adopted: {} {}", ids.size(), reason, detail);
+        "pool: {} blocks of an earlier run are not adopted: {}",
+        ids.size(),
+        detail.isEmpty() ? "they do not have their sums" : detail);
   }
 
   /** Nothing is left to look at. */

@@ -183,6 +183,9 @@ final class Decider {
 
   /** Goes on with evictions that are cut in parts. */
   int background() {
+    if (ended) {
+      return 0; // by a timer of the same cycle
+    }
     int looked = evictions.step();
     if (looked > 0) {
       settle();
@@ -316,6 +319,7 @@ final class Decider {
 
   private void endEpoch() {
     ended = true;
+    evictions.refuseWaiting();
     recordDigest();
     host.emit(new EpochEnded(host.state.epoch(), shutdownReason));
     for (ReplySink sink : shutdownSinks) {

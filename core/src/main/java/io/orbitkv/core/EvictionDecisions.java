@@ -271,6 +271,17 @@ final class EvictionDecisions {
     return looked + 1;
   }
 
+  /** The daemon stops: those that wait for their evictions are told how far these came. */
+  void refuseWaiting() {
+    for (Sweep sweep = sweeps.pollFirst(); sweep != null; sweep = sweeps.pollFirst()) {
+      host.reply(
+          sweep.replyTo,
+          new Refused(
+              RefusalCode.DRAINING,
+              "the daemon stops, and dropped %d blocks until then".formatted(sweep.blocks)));
+    }
+  }
+
   private boolean selects(Sweep sweep, int slot) {
     long id = host.state.blockId(slot);
     if (id == 0 || id >= sweep.beforeBlockId) {

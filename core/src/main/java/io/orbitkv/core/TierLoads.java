@@ -261,8 +261,8 @@ final class TierLoads {
               proof == null ? 0 : proof.checksum(),
               task.sum(block, slice)));
     }
-    if (reason != LoadFailure.CANCELLED) {
-      tier.readErrors++;
+    if (reason == LoadFailure.IO_ERROR || reason == LoadFailure.SHORT) {
+      tier.readErrors++; // another sum is counted with the sums
     }
   }
 

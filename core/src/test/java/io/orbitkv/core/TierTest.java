@@ -298,6 +298,24 @@ class TierTest {
   }
 
   @Test
+  void shouldEvictNothingAfterTheEndWhenAHangingDiskEndsTheDrain() {
+    long session = open();
+    loop.publishNow(session, "p", keys("abcd"));
+    loop.publish(session, "p", 0, keys("ef"), 4, 5);
+    loop.copies.finishAll();
+    loop.step();
+    assertFalse(ssd.running.isEmpty(), "the disk has something to do");
+    TestLoop.Answers end = loop.send(new Command.Shutdown("test", new TestLoop.Answers()));
+    assertEquals(List.of(), end.replies, "it waits for the disk");
+    loop.clock.advanceMillis(101);
+    TestLoop.Answers evicted =
+        loop.send(
+            new Command.Evict(new Command.EvictSelector.OfNamespace("ns"), new TestLoop.Answers()));
+    end.last(Reply.ShutDown.class);
+    assertEquals(RefusalCode.DRAINING, evicted.refusal());
+  }
+
+  @Test
   void shouldNotTakeTheEndOfAReadThatNeverBeganForASignOfLife() {
     long session = withAbcdOnSsdOnly();
     loop.query(session, "q", QueryMode.WAIT, keys("a")).last(Reply.Loading.class);

@@ -266,7 +266,9 @@ public final class FactCursor implements FactFeed {
       return null; // since the look at the end
     }
     scanned = true;
-    tail = null;
+    if (tail != null && tail.part() == part) {
+      tail = null; // one of an earlier part stays: this part may be prepared and empty
+    }
     long behind = current.bytesBehind();
     if (behind > 0) {
       long offset = current.offset();

@@ -3,6 +3,7 @@ package io.orbitkv.journal;
 import io.orbitkv.state.HostState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -236,7 +237,7 @@ final class JournalKeeper implements AutoCloseable {
         ok = reserveAhead(current) && prepareNext();
         spaceProblem =
             ok
-                ? null
+                ? gone(current)
                 : "no room on the disk of " + dir + ": free some, or lower the journal's retention";
       } catch (IOException | RuntimeException e) {
         ok = false;
@@ -250,6 +251,14 @@ final class JournalKeeper implements AutoCloseable {
         pause(RETRY_NANOS);
       }
     }
+  }
+
+  /** A file that is deleted still takes facts, which nobody will ever read. */
+  private @Nullable String gone(PartWriter part) {
+    Path file = Layout.facts(Layout.part(dir, part.number()));
+    return Files.exists(file)
+        ? null
+        : file + " was deleted: no fact outlives this process; restart the Manager";
   }
 
   private boolean reserveAhead(PartWriter part) throws IOException {

@@ -3,6 +3,7 @@ package io.orbitkv.journal;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
@@ -97,12 +98,14 @@ final class Layout {
     }
   }
 
-  /** Deletes a part and what is in it, files first. */
+  /** Deletes a part and what is in it, files first; one that is gone already is well. */
   static void deletePart(Path part) throws IOException {
     try (Stream<Path> children = Files.list(part)) {
       for (Path child : children.toList()) {
         Files.deleteIfExists(child);
       }
+    } catch (NoSuchFileException gone) {
+      return;
     }
     Files.deleteIfExists(part);
   }

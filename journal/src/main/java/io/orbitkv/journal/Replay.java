@@ -11,6 +11,9 @@ import java.util.Optional;
  * @param state the state after the last fact that was applied; to be discarded after {@link
  *     Ending.Broken}
  * @param checkpointPosition position of the checkpoint it started from, 0 for an empty state
+ * @param passedFrom position of the oldest fact that is there and lies before the only checkpoint
+ *     that could be used, so that it and those up to the checkpoint were not folded; 0 where there
+ *     is none
  * @param facts how many facts were applied
  * @param ending why it ended
  * @param corruptions damage that was passed and cost no fact that was needed
@@ -23,6 +26,7 @@ import java.util.Optional;
 public record Replay(
     HostState state,
     long checkpointPosition,
+    long passedFrom,
     long facts,
     Ending ending,
     List<Corruption> corruptions,
@@ -56,8 +60,13 @@ public record Replay(
     record Broken(BrokenInvariant invariant) implements Ending {}
   }
 
-  /** Whether all that was asked for was folded, every digest was equal and nothing was damaged. */
+  /** Whether every fact that was asked for and is there was folded. */
+  public boolean complete() {
+    return ending instanceof Ending.Complete && passedFrom == 0;
+  }
+
+  /** Whether it is complete, every digest was equal and nothing was damaged. */
   public boolean clean() {
-    return ending instanceof Ending.Complete && wrongDigests.isEmpty() && corruptions.isEmpty();
+    return complete() && wrongDigests.isEmpty() && corruptions.isEmpty();
   }
 }

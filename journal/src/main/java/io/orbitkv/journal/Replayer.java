@@ -45,6 +45,7 @@ public final class Replayer {
   private final List<Replay.WrongDigest> wrongDigests = new ArrayList<>();
   private HostState state = new HostState();
   private long checkpointPosition;
+  private long passedFrom;
   private long facts;
   private long digestsVerified;
   private long cuts;
@@ -84,6 +85,7 @@ public final class Replayer {
     return new Replay(
         state,
         checkpointPosition,
+        passedFrom,
         facts,
         ending,
         List.copyOf(corruptions),
@@ -116,6 +118,7 @@ public final class Replayer {
         for (Map.Entry<Long, Path> entry :
             files.subMap(first - 1, true, options.toPosition(), true).entrySet()) {
           if (tryStart(entry.getValue())) {
+            passedFrom = checkpointPosition >= first ? first : 0;
             return;
           }
         }

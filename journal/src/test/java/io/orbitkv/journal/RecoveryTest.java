@@ -226,6 +226,39 @@ class RecoveryTest {
     assertEquals(workload.state().digest(), fold().state().digest());
   }
 
+  /** As a killed daemon leaves it: a part is prepared behind the one that it wrote. */
+  @Test
+  void shouldReportACutTailBeforeAPartThatWasOnlyPrepared() throws Exception {
+    Path prepared = Layout.facts(Layout.part(dir, 2));
+    byte[] empty;
+    Recovered.Opened first = open(TestJournals.small());
+    try (Journal journal = first.journal()) {
+      append(journal, new Workload(1, 64, first.state()), 1_000);
+      long deadline = System.nanoTime() + 20_000_000_000L;
+      while (!Files.exists(prepared) || usedBytes(prepared) <= 64 << 10) {
+        assertTrue(System.nanoTime() < deadline, "no part was prepared");
+        Thread.sleep(10);
+      }
+      empty = Files.readAllBytes(prepared);
+    }
+    Files.createDirectories(Layout.part(dir, 2));
+    Files.write(prepared, empty);
+    Path written = Layout.facts(Layout.part(dir, 1));
+    flip(written, usedBytes(written) - 3);
+    TestJournals.Reading reading = TestJournals.read(dir);
+    assertEquals(999, reading.facts().size());
+    assertEquals(999, Optional.ofNullable(reading.tail()).orElseThrow().afterPosition());
+    Recovered.Opened opened = open(TestJournals.small());
+    assertEquals(999, opened.report().tail().orElseThrow().afterPosition());
+    try (Journal journal = opened.journal()) {
+      append(journal, new Workload(7, 64, opened.state()), 10);
+    }
+    reading = TestJournals.read(dir);
+    assertEquals(1_009, reading.facts().size());
+    assertEquals(1, reading.cuts());
+    assertEquals(List.of(), reading.corruptions());
+  }
+
   @Test
   void shouldRefuseToStartOverAHole() throws Exception {
     run(1, 1_000, TestJournals.small(), false);

@@ -10,6 +10,7 @@ import io.orbitkv.core.copy.CopyWorkers;
 import io.orbitkv.core.copy.StagedCopies;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PinnedPool;
+import io.orbitkv.core.pool.PoolFile;
 import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.ffi.NativeException;
 import io.orbitkv.journal.Journal;
@@ -18,6 +19,7 @@ import io.orbitkv.journal.Recovery;
 import io.orbitkv.journal.RecoveryReport;
 import io.orbitkv.manager.cluster.Cluster;
 import io.orbitkv.manager.config.DaemonConfig;
+import io.orbitkv.manager.config.FileTrouble;
 import io.orbitkv.manager.config.Quantity;
 import io.orbitkv.manager.endpoint.Endpoint;
 import io.orbitkv.manager.gpu.Gpus;
@@ -29,6 +31,7 @@ import io.orbitkv.state.HostState;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -143,6 +146,7 @@ public final class Daemon implements AutoCloseable {
       ssd = openSsd(config, wiring, fatal);
       ssd.ifPresent(toClose::push);
       health.watch(ssd);
+      watchFiles();
       TimedLog log = new TimedLog(journal, appends);
       cluster = prepareCluster(log);
       if (cluster.isPresent()) {
@@ -208,7 +212,9 @@ public final class Daemon implements AutoCloseable {
     } catch (IOException failed) {
       throw new StartFailure(
           "the journal in %s cannot be opened: %s".formatted(dir, reason(failed)),
-          "choose a directory that this user can write, with --journal",
+          reason(failed).contains("Too many open files")
+              ? "raise the limit of open files (ulimit -n; LimitNOFILE in a unit of systemd)"
+              : "choose a directory that this user can write, with --journal",
           failed);
     }
   }
@@ -217,8 +223,18 @@ public final class Daemon implements AutoCloseable {
     return switch (failed) {
       case NoSuchFileException missing -> missing.getFile() + " cannot be made";
       case AccessDeniedException denied -> denied.getFile() + " is not this user's to write";
-      default -> failed.toString();
+      case FileAlreadyExistsException file -> file.getFile() + " is no directory";
+      default -> FileTrouble.text(failed);
     };
+  }
+
+  private void watchFiles() {
+    String meaning = "nothing in it outlives this process";
+    ssd.ifPresent(
+        parts -> parts.paths().forEach(path -> health.files().watch("SSD tier", path, meaning)));
+    config
+        .poolPersist()
+        .ifPresent(path -> health.files().watch("pool", PoolFile.at(path), meaning));
   }
 
   private Optional<SsdParts> openSsd(
@@ -299,6 +315,7 @@ public final class Daemon implements AutoCloseable {
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
       }
       endpoint.serve(epoch, health::report, fatal);
+      health.files().watch("socket", Path.of(path), "no engine can connect any more");
     } catch (NativeException refused) {
       throw StartChecks.socketRefused(refused);
     } catch (IOException failed) {

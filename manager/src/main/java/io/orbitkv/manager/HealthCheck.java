@@ -27,6 +27,7 @@ public final class HealthCheck {
   private volatile Optional<SsdParts> ssd = Optional.empty();
   private volatile Supplier<List<String>> gpus = List::of;
   private volatile Supplier<List<String>> cluster = List::of;
+  private final FileWatch files = new FileWatch();
   private volatile boolean draining;
 
   HealthCheck(Journal journal, EpollIdle idle, HostConfig config, LongSupplier uptimeMillis) {
@@ -51,6 +52,11 @@ public final class HealthCheck {
     cluster = among::problems;
   }
 
+  /** The files of the daemon that somebody may delete under it. */
+  FileWatch files() {
+    return files;
+  }
+
   /** A stop was asked for. */
   void drain() {
     draining = true;
@@ -72,6 +78,7 @@ public final class HealthCheck {
     }
     JournalStats stats = journal.stats();
     stats.problem().ifPresent(problem -> problems.add("journal: " + problem));
+    problems.addAll(files.problems());
     ssd.ifPresent(parts -> problems.addAll(parts.problems()));
     problems.addAll(gpus.get());
     problems.addAll(cluster.get());

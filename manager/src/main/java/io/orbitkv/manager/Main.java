@@ -177,7 +177,7 @@ public final class Main implements Runnable {
   private static int wrongUsage(ParameterException wrong, String[] args) {
     CommandLine command = wrong.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("orbitkv: " + wrong.getMessage());
+    err.println("orbitkv: " + String.valueOf(wrong.getMessage()).replaceFirst("^Error: ", ""));
     UnmatchedArgumentException.printSuggestions(wrong, err);
     if (command.getSubcommands().isEmpty()) {
       err.printf("  '%s --help' tells the usage%n", command.getCommandSpec().qualifiedName());

@@ -12,10 +12,12 @@ import io.orbitkv.core.ssd.device.SsdDevices;
 import io.orbitkv.core.ssd.device.SsdFiles;
 import io.orbitkv.core.ssd.device.SsdOpening;
 import io.orbitkv.core.ssd.device.SsdRefusal;
+import io.orbitkv.ffi.DiskFile;
 import io.orbitkv.manager.config.Quantity;
 import io.orbitkv.manager.config.SsdConfig;
 import io.orbitkv.state.HostState;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -144,6 +146,11 @@ public final class SsdParts implements AutoCloseable {
   /** What the device did since the start. */
   public SsdCounters counters() {
     return worker.counters();
+  }
+
+  /** The files as they lie on their disks. */
+  public List<Path> paths() {
+    return files.files().stream().map(DiskFile::path).toList();
   }
 
   @Override

@@ -7,13 +7,14 @@ import io.orbitkv.state.HostEvent;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** The journal as the loop appends to it, with the time each append takes. */
+/** The journal as the loop appends to it: each append is timed, and trouble is told. */
 final class TimedLog implements FactLog {
   private static final VarHandle WRITTEN = written(MethodHandles.lookup());
 
   private final Journal journal;
   private final LatencyHistogram appends;
   private volatile long written;
+  private final TroubleLog troubles = new TroubleLog();
 
   TimedLog(Journal journal, LatencyHistogram appends) {
     this.journal = journal;
@@ -32,6 +33,7 @@ final class TimedLog implements FactLog {
     long position = journal.append(atMicros, event);
     appends.record(System.nanoTime() - start);
     WRITTEN.setRelease(this, position);
+    troubles.appended(event);
     return position;
   }
 
@@ -45,7 +47,9 @@ final class TimedLog implements FactLog {
 
   @Override
   public boolean hasRoom(int facts, long columnBytes) {
-    return journal.hasRoom(facts, columnBytes);
+    boolean has = journal.hasRoom(facts, columnBytes);
+    troubles.room(has);
+    return has;
   }
 
   @Override

@@ -22,6 +22,7 @@ import io.orbitkv.client.wire.KeyRun;
 import io.orbitkv.ffi.NumaNode;
 import io.orbitkv.manager.config.Setting;
 import io.orbitkv.state.HostState;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -139,6 +140,41 @@ class DaemonTest {
     try (Stream<Path> left = Files.list(folder)) {
       assertEquals(List.of(file), left.toList(), "a refused start changes nothing");
     }
+  }
+
+  @Test
+  void shouldSayThatItsSocketAndItsJournalWereDeleted() throws Exception {
+    try (RunningDaemon running = new RunningDaemon(folder)) {
+      HealthCheck health = running.daemon().health();
+      assertEquals(List.of(), health.problems());
+      Files.delete(Path.of(running.socket()));
+      String socket = String.join(" ", health.problems());
+      assertTrue(socket.startsWith("socket: ") && socket.contains("deleted"), socket);
+      delete(folder.resolve("journal"));
+      long deadline = System.nanoTime() + 10_000_000_000L;
+      while (health.problems().size() < 2) {
+        assertTrue(System.nanoTime() < deadline, health.problems().toString());
+        Thread.sleep(10);
+      }
+      assertTrue(
+          health.problems().getFirst().contains("was deleted"), health.problems().toString());
+      Files.createFile(Path.of(running.socket()));
+      assertTrue(
+          health.problems().getLast().contains("was replaced"), health.problems().toString());
+    }
+  }
+
+  private static void delete(Path path) throws IOException {
+    if (Files.isDirectory(path)) {
+      List<Path> children;
+      try (Stream<Path> files = Files.list(path)) {
+        children = files.toList();
+      }
+      for (Path child : children) {
+        delete(child);
+      }
+    }
+    Files.delete(path);
   }
 
   @Test

@@ -139,10 +139,10 @@ public final class SsdFaultSuite {
 
   private void breakAll(int hangSeconds) throws IOException, InterruptedException {
     Thread.sleep(WARM_UP_MILLIS);
-    inTurns(DiskFault.WRITES_FAIL, 3, "writeErrors", "orbitkv_ssd_write_errors");
-    inTurns(DiskFault.SHORT_WRITES, 3, "writeErrors", "orbitkv_ssd_write_errors");
-    inTurns(DiskFault.READS_FAIL, 2, "readErrors", "orbitkv_ssd_read_errors");
-    inTurns(DiskFault.SHORT_READS, 2, "readErrors", "orbitkv_ssd_read_errors");
+    inTurns(DiskFault.WRITES_FAIL, 3, "writeErrors", "orbitkv_ssd_write_errors_total");
+    inTurns(DiskFault.SHORT_WRITES, 3, "writeErrors", "orbitkv_ssd_write_errors_total");
+    inTurns(DiskFault.READS_FAIL, 2, "readErrors", "orbitkv_ssd_read_errors_total");
+    inTurns(DiskFault.SHORT_READS, 2, "readErrors", "orbitkv_ssd_read_errors_total");
     inTurns(DiskFault.TORN_WRITES, 5, "verifyFailures", "orbitkv_ssd_verify_failures_total");
     inTurns(DiskFault.LOST_WRITES, 5, "verifyFailures", "orbitkv_ssd_verify_failures_total");
     flippedBits();

@@ -3,6 +3,7 @@ package io.orbitkv.core.pool;
 import io.orbitkv.ffi.DiskFile;
 import io.orbitkv.ffi.Mapping;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.UUID;
 
@@ -14,6 +15,12 @@ import java.util.UUID;
 public final class PoolFile implements AutoCloseable {
   /** Its name in a folder. */
   public static final String NAME = "orbitkv.pool";
+
+  /** The file that an operator means: the path, or the one of our name where it is a folder. */
+  public static Path at(Path named) {
+    Path absolute = named.toAbsolutePath();
+    return Files.isDirectory(absolute) ? absolute.resolve(NAME) : absolute;
+  }
 
   private final DiskFile file;
   private final Path path;

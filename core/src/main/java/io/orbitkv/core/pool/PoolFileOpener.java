@@ -18,6 +18,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -55,8 +56,7 @@ public final class PoolFileOpener {
    */
   public PoolFileOpener(
       Path path, long poolBytes, long lastEpoch, MapOptions options, UUID freshId) {
-    Path absolute = path.toAbsolutePath();
-    this.path = Files.isDirectory(absolute) ? absolute.resolve(PoolFile.NAME) : absolute;
+    this.path = PoolFile.at(path);
     this.poolBytes = poolBytes;
     this.lastEpoch = lastEpoch;
     this.options = options;
@@ -143,7 +143,10 @@ public final class PoolFileOpener {
     return Optional.of(
         new PoolRefusal(
             Cause.NOT_PRIVATE,
-            file.path() + " belongs to user " + owner + " with " + allowed,
+            Files.isSymbolicLink(file.path())
+                ? file.path() + " is a symbolic link"
+                : "%s belongs to user %d with %s"
+                    .formatted(file.path(), owner, PosixFilePermissions.toString(allowed)),
             "delete it, or name a file that nobody else may read or write"));
   }
 

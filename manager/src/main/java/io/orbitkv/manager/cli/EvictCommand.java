@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,7 +32,7 @@ public final class EvictCommand implements Callable<Integer> {
   private Choice choice = new Choice();
 
   @Option(names = "--group", paramLabel = "ID", description = "Group of --key. Default: 0")
-  private int groupId;
+  private @Nullable Integer groupId;
 
   @Option(
       names = "--key",
@@ -54,6 +55,10 @@ public final class EvictCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (groupId != null && keys.isEmpty()) {
+      throw new ParameterException(
+          spec.commandLine(), "--group goes with --key: it alone selects nothing");
+    }
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     if (choice.all) {
       if (!keys.isEmpty()) {
@@ -63,7 +68,7 @@ public final class EvictCommand implements Callable<Integer> {
     } else {
       body.put("namespace", choice.namespace);
       if (!keys.isEmpty()) {
-        body.put("groupId", groupId);
+        body.put("groupId", groupId == null ? 0 : groupId);
         keys.forEach(body.putArray("keys")::add);
       }
     }

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.DateTimeException;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -29,11 +30,13 @@ import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** {@code orbitkv replay}. */
 @Command(
@@ -178,9 +181,23 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Option(
       names = "--zone",
+      converter = Zone.class,
       paramLabel = "ZONE",
       description = "Time zone of times without one, read and printed; default: UTC.")
   private ZoneId zone = ZoneOffset.UTC;
+
+  /** Reads a time zone, and says what one looks like. */
+  private static final class Zone implements ITypeConverter<ZoneId> {
+    @Override
+    public ZoneId convert(String text) {
+      try {
+        return ZoneId.of(text);
+      } catch (DateTimeException unknown) {
+        throw new TypeConversionException(
+            "'" + text + "' is no time zone such as Europe/Berlin, UTC or +01:00");
+      }
+    }
+  }
 
   @Override
   public Integer call() throws InterruptedException {

@@ -1,6 +1,7 @@
 package io.orbitkv.manager.config;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -22,6 +23,7 @@ public final class FileTrouble {
       case NotDirectoryException _ -> "it is no folder";
       case DirectoryNotEmptyException _ -> "the folder is not empty";
       case FileSystemLoopException _ -> "its links go round in a circle";
+      case CharacterCodingException _ -> "it is no text in UTF-8";
       case FileSystemException other when other.getReason() != null -> other.getReason();
       default -> message(trouble);
     };

@@ -44,6 +44,7 @@ public final class ControlServer implements AutoCloseable {
   private static final int ACCEPTS_AT_ONCE = 64;
   private static final long TICK_NANOS = 250_000_000;
   private static final long ACCEPT_PAUSE_NANOS = 200_000_000;
+  private static final long SCARCE_LOG_NANOS = 10_000_000_000L;
   private static final int REFUSE_WHEN_FULL = 64;
 
   private final EndpointOptions options;
@@ -62,6 +63,7 @@ public final class ControlServer implements AutoCloseable {
   private int framesArriving;
   private boolean listening;
   private long acceptAgainNanos;
+  private long saidScarceNanos = System.nanoTime() - SCARCE_LOG_NANOS;
   private volatile boolean stopping;
 
   ControlServer(
@@ -158,7 +160,12 @@ public final class ControlServer implements AutoCloseable {
         if (!SCARCE.contains(failed.errno().symbol())) {
           throw failed;
         }
-        LOG.warn("connections have to wait: {}", failed.getMessage());
+        if (System.nanoTime() - saidScarceNanos > SCARCE_LOG_NANOS) {
+          saidScarceNanos = System.nanoTime();
+          LOG.warn(
+              "connections have to wait: {}; raise the limit of open files (ulimit -n; LimitNOFILE)",
+              failed.getMessage());
+        }
         listen(false);
         acceptAgainNanos = System.nanoTime() + ACCEPT_PAUSE_NANOS;
         return;

@@ -8,19 +8,17 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A small HTTP server: a table of paths, a few threads, small bodies, deadlines. */
+/**
+ * A small HTTP server: a table of paths, small bodies, deadlines. Each of its few connections has a
+ * virtual thread, so that one that sends its request slowly keeps nobody waiting.
+ */
 public final class HttpEndpoint implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpEndpoint.class);
-
-  private static final int THREADS = 6;
-  private static final int QUEUE = 64;
 
   static {
     // The JDK's server waits for ever by default.
@@ -38,7 +36,7 @@ public final class HttpEndpoint implements AutoCloseable {
   private record Route(String method, Handler handler) {}
 
   private final HttpServer server;
-  private final ThreadPoolExecutor threads;
+  private final ExecutorService threads;
   private final Map<String, Route> routes = new TreeMap<>();
 
   /**
@@ -49,18 +47,11 @@ public final class HttpEndpoint implements AutoCloseable {
   public HttpEndpoint(InetSocketAddress address) throws IOException {
     server = HttpServer.create(address, 64);
     threads =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            30,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(QUEUE),
-            Thread.ofPlatform()
+        Executors.newThreadPerTaskExecutor(
+            Thread.ofVirtual()
                 .name("orbitkv-http-", 0)
-                .daemon()
                 .uncaughtExceptionHandler((thread, why) -> LOG.error("{}", thread.getName(), why))
                 .factory());
-    threads.allowCoreThreadTimeOut(true);
     server.setExecutor(threads);
   }
 
@@ -128,14 +119,12 @@ public final class HttpEndpoint implements AutoCloseable {
           413, "TOO_LARGE", "the body has more than 1 MiB", "split the request");
     }
     String rawQuery = exchange.getRequestURI().getRawQuery();
-    return guarded(
-        () -> new HttpRequest(HttpRequest.parse(rawQuery == null ? "" : rawQuery), body),
-        route.handler());
+    return guarded(rawQuery == null ? "" : rawQuery, body, route.handler());
   }
 
-  private static HttpAnswer guarded(Supplier<HttpRequest> request, Handler handler) {
+  private static HttpAnswer guarded(String rawQuery, byte[] body, Handler handler) {
     try {
-      return handler.answer(request.get());
+      return handler.answer(new HttpRequest(HttpRequest.parse(rawQuery), body));
     } catch (BadRequest bad) {
       return bad.answer();
     } catch (IllegalArgumentException malformed) {

@@ -1,5 +1,6 @@
 package io.orbitkv.manager.http;
 
+import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -71,22 +72,36 @@ record HttpRequest(Map<String, String> query, byte[] body) {
         return object;
       }
     } catch (JsonProcessingException malformed) {
-      throw new BadRequest(
-          400, "BAD_JSON", malformed.getOriginalMessage(), "send one JSON object as the body");
+      throw new BadRequest(400, "BAD_JSON", where(malformed), "send one JSON object as the body");
     } catch (IOException impossible) {
       throw new IllegalStateException(impossible);
     }
     throw new BadRequest(400, "BAD_JSON", "no JSON object", "send one JSON object as the body");
   }
 
-  static Map<String, String> parse(String rawQuery) {
+  /** Where a body is no JSON, without the parser's own words about itself. */
+  private static String where(JsonProcessingException malformed) {
+    JsonLocation at = malformed.getLocation();
+    String duplicate = malformed.getOriginalMessage();
+    return duplicate != null && duplicate.startsWith("Duplicate field")
+        ? "the body has a field twice"
+        : at == null
+            ? "the body is not one JSON value"
+            : "the body is not one JSON value: line %d, column %d"
+                .formatted(at.getLineNr(), at.getColumnNr());
+  }
+
+  static Map<String, String> parse(String rawQuery) throws BadRequest {
     Map<String, String> query = new HashMap<>();
     for (String pair : rawQuery.split("&", -1)) {
       if (!pair.isEmpty()) {
         int equals = pair.indexOf('=');
         String name = equals < 0 ? pair : pair.substring(0, equals);
         String value = equals < 0 ? "" : pair.substring(equals + 1);
-        query.put(decode(name), decode(value));
+        if (query.put(decode(name), decode(value)) != null) {
+          throw new BadRequest(
+              400, "BAD_PARAMETER", decode(name) + " is there twice", "give it once");
+        }
       }
     }
     return query;

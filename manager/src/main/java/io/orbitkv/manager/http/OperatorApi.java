@@ -1,6 +1,5 @@
 package io.orbitkv.manager.http;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.orbitkv.client.control.Health;
@@ -11,10 +10,7 @@ import io.orbitkv.core.ReplySink;
 import io.orbitkv.manager.Daemon;
 import io.orbitkv.manager.NearNames;
 import io.orbitkv.manager.Version;
-import io.orbitkv.state.Keys;
 import java.time.Duration;
-import java.util.HexFormat;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
@@ -29,7 +25,6 @@ public final class OperatorApi {
   private static final int ASKERS = 3;
   private static final Duration LOOP_LIMIT = Duration.ofSeconds(2);
   private static final Duration CLEANUP_LIMIT = Duration.ofSeconds(30);
-  private static final int MAX_KEYS = 32_768;
 
   private final Daemon daemon;
   private final MetricsPage metrics;
@@ -260,7 +255,7 @@ public final class OperatorApi {
   private HttpAnswer evict(HttpRequest request) throws BadRequest {
     request.only();
     ObjectNode wanted = request.object();
-    Command.EvictSelector selector = selector(wanted);
+    Command.EvictSelector selector = EvictBody.selector(wanted);
     if (wanted.has("namespace")) {
       mustBeBound(wanted.get("namespace").textValue());
     }
@@ -273,64 +268,6 @@ public final class OperatorApi {
             .put("blocks", evicted.blocks())
             .put("freedBytes", evicted.freedBytes())
             .put("retainedBytes", evicted.retainedBytes()));
-  }
-
-  private static Command.EvictSelector selector(ObjectNode body) throws BadRequest {
-    for (Iterator<String> names = body.fieldNames(); names.hasNext(); ) {
-      String name = names.next();
-      if (!name.matches("all|namespace|groupId|keys")) {
-        throw bad("UNKNOWN_FIELD", "there is no field " + name);
-      }
-    }
-    if (body.has("all")) {
-      if (body.size() != 1 || !body.get("all").asBoolean(false)) {
-        throw bad("BAD_FIELD", "all goes alone and is true");
-      }
-      return new Command.EvictSelector.All();
-    }
-    JsonNode namespace = body.get("namespace");
-    if (namespace == null || !namespace.isTextual()) {
-      throw bad("MISSING_FIELD", "namespace is missing");
-    }
-    if (!body.has("keys")) {
-      return new Command.EvictSelector.OfNamespace(namespace.textValue());
-    }
-    return new Command.EvictSelector.OfKeys(
-        namespace.textValue(), body.path("groupId").asInt(0), keys(body.get("keys")));
-  }
-
-  private static Keys keys(JsonNode list) throws BadRequest {
-    if (!list.isArray() || list.isEmpty() || list.size() > MAX_KEYS) {
-      throw bad("BAD_FIELD", "keys is a list of 1 to " + MAX_KEYS + " keys");
-    }
-    byte[] packed = new byte[0];
-    int keyBytes = 0;
-    for (int i = 0; i < list.size(); i++) {
-      byte[] key;
-      try {
-        key = HexFormat.of().parseHex(list.get(i).asText());
-      } catch (IllegalArgumentException notHex) {
-        throw bad("BAD_FIELD", "keys[" + i + "] is not hexadecimal");
-      }
-      if (i == 0) {
-        keyBytes = key.length;
-        packed = new byte[list.size() * keyBytes];
-      }
-      if (key.length == 0 || key.length > Keys.MAX_KEY_BYTES || key.length != keyBytes) {
-        throw bad("BAD_FIELD", "keys have 1 to 64 bytes, all as many as the first");
-      }
-      System.arraycopy(key, 0, packed, i * keyBytes, keyBytes);
-    }
-    return Keys.ofPacked(keyBytes, packed);
-  }
-
-  private static BadRequest bad(String code, String message) {
-    return new BadRequest(
-        400,
-        code,
-        message,
-        "send {\"all\": true}, {\"namespace\": N} or {\"namespace\": N, \"groupId\": 0, \"keys\":"
-            + " [hex, ...]}");
   }
 
   // ---- asking ----------------------------------------------------------------------------------

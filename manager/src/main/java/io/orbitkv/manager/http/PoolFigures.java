@@ -1,5 +1,6 @@
 package io.orbitkv.manager.http;
 
+import io.orbitkv.core.pool.PoolFile;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.orbitkv.core.AdoptionReport;
 import io.orbitkv.manager.Daemon;
@@ -26,7 +27,7 @@ final class PoolFigures {
         .ifPresent(
             path -> {
               ObjectNode kept = pool.putObject("kept");
-              kept.put("path", path.toString()).put("poolId", daemon.poolId().toString());
+              kept.put("path", PoolFile.at(path).toString()).put("poolId", daemon.poolId().toString());
               progress(kept, daemon.adoption());
             });
   }

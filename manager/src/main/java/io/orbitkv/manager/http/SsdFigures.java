@@ -10,6 +10,8 @@ import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.SsdEvictionCause;
 import io.orbitkv.state.Totals;
 import io.orbitkv.state.Totals.SsdCounter;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 
 /** The SSD tier in {@code /status} and {@code /metrics}; a daemon without one shows none of it. */
@@ -49,12 +51,13 @@ final class SsdFigures {
     ArrayNode problems = ssd.putArray("problems");
     view.problems().forEach(problems::add);
     ArrayNode files = ssd.putArray("files");
-    parts
-        .config()
-        .files()
-        .forEach(
-            file ->
-                files.addObject().put("path", file.path().toString()).put("bytes", file.bytes()));
+    List<Path> paths = parts.paths();
+    for (int file = 0; file < paths.size(); file++) {
+      files
+          .addObject()
+          .put("path", paths.get(file).toString())
+          .put("bytes", parts.config().files().get(file).bytes());
+    }
   }
 
   static void metrics(PrometheusText page, SsdParts parts, SsdView view, Totals totals) {
@@ -85,18 +88,22 @@ final class SsdFigures {
     page.single(
         "orbitkv_ssd_healthy", GAUGE, "1 if the tier is well.", view.problems().isEmpty() ? 1 : 0);
     page.single(
-        "orbitkv_ssd_skipped_blocks",
+        "orbitkv_ssd_skipped_blocks_total",
         COUNTER,
         "Blocks that left memory before they were written.",
         view.skippedBlocks());
     page.single(
-        "orbitkv_ssd_refused_loads",
+        "orbitkv_ssd_refused_loads_total",
         COUNTER,
         "Reads not begun since the start.",
         view.refusedLoads());
-    page.single("orbitkv_ssd_read_errors", COUNTER, "Blocks whose read failed.", view.readErrors());
     page.single(
-        "orbitkv_ssd_write_errors", COUNTER, "Blocks whose write failed.", view.writeErrors());
+        "orbitkv_ssd_read_errors_total", COUNTER, "Blocks whose read failed.", view.readErrors());
+    page.single(
+        "orbitkv_ssd_write_errors_total",
+        COUNTER,
+        "Blocks whose write failed.",
+        view.writeErrors());
     page.single(
         "orbitkv_ssd_admitted_bytes_total",
         COUNTER,

@@ -24,6 +24,12 @@ final class Notes {
   static List<String> of(Replay replay) {
     List<String> notes = new ArrayList<>();
     replay.damagedCheckpoints().forEach(why -> notes.add("a checkpoint was passed over: " + why));
+    if (replay.passedFrom() != 0) {
+      notes.add(
+          ("the facts from %d to %d are there and cannot be folded: the first part or the checkpoint before them is"
+                  + " gone; --events and --why go through them")
+              .formatted(replay.passedFrom(), replay.checkpointPosition()));
+    }
     replay.corruptions().forEach(damage -> notes.add(damage.describe()));
     switch (replay.ending()) {
       case Replay.Ending.Complete _, Replay.Ending.Stopped _ -> {}

@@ -103,7 +103,7 @@ public final class PerfettoExport extends Watcher {
       json.writeEndObject();
       json.writeEndObject();
       json.flush();
-      boolean complete = replay.ending() instanceof Replay.Ending.Complete;
+      boolean complete = replay.complete();
       return new Written(export.events, file.size(), complete);
     } catch (UncheckedIOException e) {
       throw e.getCause();

@@ -60,7 +60,7 @@ public final class ReportPage {
     ReportData data = new ReportData(progress);
     Replay replay = dir.fold(ReplayOptions.QUICK.from(ReplayOptions.Start.OLDEST_FACT), data);
     file.write(new ReportPage(dir, times, replay, data).page());
-    return replay.ending() instanceof Replay.Ending.Complete;
+    return replay.complete();
   }
 
   private String page() throws IOException {

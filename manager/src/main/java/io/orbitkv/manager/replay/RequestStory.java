@@ -39,6 +39,8 @@ final class RequestStory implements Scan.Visitor {
   final SsdReads reads = new SsdReads();
   long factCount;
   long queries;
+  long askedBlocks;
+  long hitBlocks;
 
   RequestStory(String request) {
     this.request = request;
@@ -86,6 +88,8 @@ final class RequestStory implements Scan.Visitor {
     queries++;
     int namespaceId = names.namespaceOf(scope.sessionId());
     for (GroupAnswer answer : answers) {
+      askedBlocks += answer.askedBlocks();
+      hitBlocks += answer.hitBlocks();
       if (answer.hitBlocks() < answer.askedBlocks() && misses.size() < MAX_MISSES) {
         misses.add(new Miss(fact.position(), fact.atMicros(), namespaceId, answer, reads.waits()));
       }

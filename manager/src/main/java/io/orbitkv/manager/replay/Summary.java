@@ -117,7 +117,7 @@ public final class Summary {
 
   /** Whether everything up to the moment could be folded. */
   public boolean complete() {
-    return replay.ending() instanceof Replay.Ending.Complete;
+    return replay.complete();
   }
 
   // ---- text ------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ public final class Summary {
           position(state.position(), state.atMicros(), times));
       out.printf("  span %s%n", Words.duration(state.atMicros() - counts.firstAtMicros));
     }
-    if (replay.checkpointPosition() != 0) {
+    if (replay.checkpointPosition() != 0 && replay.passedFrom() == 0) {
       out.printf(
           "  retention deleted the facts up to %s; the checkpoint there holds what they came to,"
               + " and what happened before it is not known one by one%n",

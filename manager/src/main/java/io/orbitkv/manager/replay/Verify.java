@@ -67,11 +67,15 @@ public final class Verify {
       problem = checkpointProblem(dir, state);
     }
     String folded =
-        "%s folded from position %s to %s, %s"
+        "%s, %s"
             .formatted(
-                Words.count(replay.facts(), "fact"),
-                Words.count(replay.checkpointPosition() + 1),
-                Words.count(state.position()),
+                replay.facts() == 0
+                    ? "no fact folded"
+                    : "%s folded from position %s to %s"
+                        .formatted(
+                            Words.count(replay.facts(), "fact"),
+                            Words.count(replay.checkpointPosition() + 1),
+                            Words.count(state.position())),
                 deepEvery == 0
                     ? "all invariants checked at the end"
                     : "all invariants checked every "
@@ -109,11 +113,15 @@ public final class Verify {
     }
     return switch (replay.ending()) {
       case Replay.Ending.Complete _, Replay.Ending.Stopped _ ->
-          replay.corruptions().isEmpty()
-              ? null
-              : "after position "
-                  + Words.count(replay.corruptions().getFirst().afterPosition())
-                  + " bytes are damaged";
+          replay.passedFrom() != 0
+              ? "the facts from position %s to %s could not be folded"
+                  .formatted(
+                      Words.count(replay.passedFrom()), Words.count(replay.checkpointPosition()))
+              : replay.corruptions().isEmpty()
+                  ? null
+                  : "after position "
+                      + Words.count(replay.corruptions().getFirst().afterPosition())
+                      + " bytes are damaged";
       case Replay.Ending.Corrupted(var corruption) ->
           "facts are missing after position " + Words.count(corruption.afterPosition());
       case Replay.Ending.NoStart(long first) ->

@@ -133,14 +133,8 @@ public final class Why {
 
   private void verdicts(RequestStory story, Histories histories, MissCauses causes) {
     if (story.queries > 0) {
-      long asked = 0;
-      long hit = 0;
-      for (RequestStory.Told told : story.facts) {
-        for (GroupAnswer answer : answers(told)) {
-          asked += answer.askedBlocks();
-          hit += answer.hitBlocks();
-        }
-      }
+      long asked = story.askedBlocks;
+      long hit = story.hitBlocks;
       out.printf(
           "  asked for %s in %s, got %s (%s)%s%n",
           Words.count(asked, "block"),
@@ -158,14 +152,6 @@ public final class Why {
     }
   }
 
-  private static List<GroupAnswer> answers(RequestStory.Told told) {
-    return switch (told.fact().event()) {
-      case HostEvent.LeaseGranted event -> event.answers();
-      case HostEvent.QueryMissed event -> event.answers();
-      default -> List.of();
-    };
-  }
-
   private static String byCause(RequestStory story, MissCauses causes) {
     Map<String, Long> counts = new TreeMap<>();
     for (RequestStory.Miss miss : story.misses) {
@@ -176,6 +162,12 @@ public final class Why {
       if (unrecorded(miss.answer()) > 0) {
         counts.merge("not recorded", unrecorded(miss.answer()), Long::sum);
       }
+    }
+    long explained = counts.values().stream().mapToLong(Long::longValue).sum();
+    if (explained < story.askedBlocks - story.hitBlocks) {
+      counts.put(
+          "beyond the first " + Words.count(story.misses.size()) + " answers",
+          story.askedBlocks - story.hitBlocks - explained);
     }
     return counts.entrySet().stream()
         .map(entry -> Words.count(entry.getValue()) + " " + entry.getKey())

@@ -1,6 +1,8 @@
 package io.orbitkv.manager.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -15,7 +17,10 @@ import io.orbitkv.manager.Version;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -23,6 +28,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -143,10 +149,70 @@ class HttpTest {
     assertError(post("/cache/evict", "{\"everything\": true}"), 400, "UNKNOWN_FIELD");
     assertError(post("/cache/evict", "{\"all\": false}"), 400, "BAD_FIELD");
     assertError(
-        post("/cache/evict", "{\"namespace\": \"ns\", \"keys\": [\"0g\"]}"), 400, "BAD_FIELD");
+        post("/cache/evict", "{\"namespace\": \"ns\", \"groupId\": 0, \"keys\": [\"0g\"]}"),
+        400,
+        "BAD_FIELD");
+    assertError(get("/blocks?namespace=a&namespace=b"), 400, "BAD_PARAMETER");
     assertError(post("/instances/cleanup?instance=nobody", ""), 404, "NO_SUCH_INSTANCE");
     assertError(fromABrowser("/cache/evict"), 403, "FROM_A_BROWSER");
     assertError(post("/cache/evict", " ".repeat((1 << 20) + 1)), 413, "TOO_LARGE");
+  }
+
+  @Test
+  void shouldEvictNothingForABodyThatIsNotExactlyWhatItShouldBe() throws Exception {
+    try (Engine engine = new Engine(running.clientOptions(), "engine-a")) {
+      engine.client.publish(Engine.publish("r", Engine.keys(1, 4), 0));
+    }
+    for (String body :
+        List.of(
+            "{\"all\": \"true\"}",
+            "{\"all\": 1}",
+            "{\"namespace\": \"ns\", \"groupId\": 1}",
+            "{\"namespace\": \"ns\", \"groupId\": \"1\", \"keys\": [\"aa\"]}",
+            "{\"namespace\": \"ns\", \"groupId\": 4294967296, \"keys\": [\"aa\"]}",
+            "{\"namespace\": \"ns\", \"groupId\": -1, \"keys\": [\"aa\"]}",
+            "{\"namespace\": \"ns\", \"groupId\": 0, \"keys\": [12]}",
+            "{\"namespace\": \"ns\", \"groupId\": 0, \"keys\": null}",
+            "{\"namespace\": 1}")) {
+      assertError(post("/cache/evict", body), 400, "BAD_FIELD");
+    }
+    assertError(
+        post("/cache/evict", "{\"namespace\": \"ns\", \"keys\": [\"aa\"]}"), 400, "MISSING_FIELD");
+    for (String body :
+        List.of("{\"all\": false, \"all\": true}", "{\"all\": true} x", "{\"all\"")) {
+      HttpResponse<String> answer = post("/cache/evict", body);
+      assertError(answer, 400, "BAD_JSON");
+      assertFalse(answer.body().contains("REDACTED"), answer.body());
+    }
+    assertTrue(run(2, "evict", "--namespace", "ns", "--group", "1").contains("--key"));
+    assertTrue(run(2, "evict", "--all", "--group", "0").contains("--key"));
+    assertEquals(4, first("/namespaces", "namespaces").path("blocks").asInt());
+  }
+
+  @Test
+  void shouldSayThatADaemonIsSilentWhenItTakesConnectionsOnly() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 8, InetAddress.getLoopbackAddress())) {
+      String told = run(1, "status", "--http-addr", "127.0.0.1:" + silent.getLocalPort());
+      assertTrue(told.contains("no answer from 127.0.0.1:"), told);
+      assertFalse(told.contains("start one with"), told);
+    }
+  }
+
+  @Test
+  void shouldTellHealthWhileManyConnectionsSendHalfARequest() throws Exception {
+    List<Socket> halves = new ArrayList<>();
+    try {
+      for (int i = 0; i < 100; i++) {
+        Socket half = new Socket(InetAddress.getLoopbackAddress(), raw("/").getPort());
+        halves.add(half);
+        half.getOutputStream().write("POST /cache/evict HTTP/1.1\r\nHost: x\r\n".getBytes(UTF_8));
+      }
+      json(get("/health"), 200);
+    } finally {
+      for (Socket half : halves) {
+        half.close();
+      }
+    }
   }
 
   @Test
@@ -190,7 +256,7 @@ class HttpTest {
     String gone = run(1, "status", "--http-addr", "127.0.0.1:1");
     assertTrue(gone.contains("orbitkv manager"), gone);
     for (String wrong : List.of("http://x/", "localhost", "127.0.0.1:9091/", ":9091")) {
-      String told = run(1, "status", "--http-addr", wrong);
+      String told = run(2, "status", "--http-addr", wrong);
       assertTrue(told.contains("is not HOST:PORT"), told);
     }
   }

@@ -130,6 +130,30 @@ class HeadlessJournalTest {
   }
 
   @Test
+  void shouldSayWhichFactsItPassesOverForWantOfTheCheckpointBeforeThem() throws Exception {
+    loseTheFirstPart();
+    List<Path> checkpoints = checkpoints(dir);
+    assertTrue(checkpoints.size() > 1, checkpoints.toString());
+    checkpoints.subList(0, checkpoints.size() - 1).forEach(HeadlessJournalTest::deleteFile);
+    Cli summary = Cli.replay(dir);
+    assertEquals(1, summary.exit, summary.out);
+    assertTrue(summary.out.contains("the facts from " + first + " to "), summary.out);
+    assertTrue(summary.out.contains("cannot be folded"), summary.out);
+    Cli verify = Cli.replay(dir, "--verify");
+    assertEquals(1, verify.exit, verify.out);
+    assertTrue(verify.out.contains("could not be folded"), verify.out);
+    assertEquals(0, Cli.replay(dir, "--events", "--limit", "3").exit);
+  }
+
+  private static void deleteFile(Path file) {
+    try {
+      Files.delete(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   void shouldSayWhatItCannotKnow() throws Exception {
     loseTheFirstPart();
     String missed = firstMissBehindTheHead();

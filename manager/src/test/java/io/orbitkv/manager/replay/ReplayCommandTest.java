@@ -115,6 +115,14 @@ class ReplayCommandTest {
   }
 
   @Test
+  void shouldSayWhatATimeZoneLooksLike() {
+    Cli told = Cli.replay(dir, "--zone", "Nowhere");
+    assertEquals(2, told.exit);
+    assertTrue(told.err.contains("'Nowhere' is no time zone such as"), told.err);
+    assertFalse(told.err.contains("java.time"), told.err);
+  }
+
+  @Test
   void shouldListLeaks() throws Exception {
     incident();
     Cli.replay(dir, "--leaks").assertGolden("leaks");

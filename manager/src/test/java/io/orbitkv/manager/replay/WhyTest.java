@@ -2,6 +2,7 @@ package io.orbitkv.manager.replay;
 
 import static io.orbitkv.manager.replay.JournalScript.answer;
 import static io.orbitkv.manager.replay.JournalScript.keys;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.AbortReason;
@@ -36,6 +37,22 @@ class WhyTest {
       script.pass(500_000).publish(session, "r-3", "bb01", "bb02");
     }
     assertWhy("r-2", "why-never-published");
+  }
+
+  @Test
+  void shouldCountTheQueriesOfARequestThatHasMoreFactsThanAreTold() throws IOException {
+    try (JournalScript script = JournalScript.open(dir)) {
+      long session = script.engine();
+      for (int i = 0; i < 1_200; i++) {
+        script.miss(session, "r-1", "aa", "bb");
+      }
+    }
+    String told = Cli.replay(dir, "--why", "r-1").out;
+    assertTrue(
+        told.contains(
+            "asked for 2,400 blocks in 1,200 queries, got 0 (0.0 %), missed 2,400:"
+                + " 400 beyond the first 1,000 answers, 2,000 never published"),
+        told);
   }
 
   @Test

@@ -82,6 +82,20 @@ final class SsdFilesOpener {
     return Files.isDirectory(path) ? path.resolve(SsdFileSpec.NAME) : path;
   }
 
+  /** The path without links and dots, as far as it leads to something. */
+  private static Path place(Path path) {
+    try {
+      return path.toRealPath();
+    } catch (IOException notThere) {
+      Path folder = path.getParent();
+      try {
+        return folder == null ? path : folder.toRealPath().resolve(path.getFileName());
+      } catch (IOException nothing) {
+        return path.normalize();
+      }
+    }
+  }
+
   private static Path unfinished(Path path) {
     return path.resolveSibling(path.getFileName() + UNFINISHED);
   }
@@ -89,6 +103,13 @@ final class SsdFilesOpener {
   /** Opens and locks a file, or begins a new one, and finds out whether its tier goes on. */
   private Optional<SsdRefusal> openOne(int file, MemorySegment page) {
     Path path = path(file);
+    for (int earlier = 0; earlier < file; earlier++) {
+      if (place(path(earlier)).equals(place(path))) {
+        return Optional.of(
+            new SsdRefusal(
+                Cause.BAD_PATH, path + " is named twice", "name each file or folder once"));
+      }
+    }
     try {
       if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
         freshBecause(path + " was not there");

@@ -119,6 +119,19 @@ class SsdFilesTest {
   }
 
   @Test
+  void shouldRefuseAFileThatIsNamedTwice() throws Exception {
+    for (String again : List.of("a", "./a", "../" + dir.getFileName() + "/a")) {
+      SsdRefusal refusal = refused(spec("a"), spec("b"), spec(again));
+      assertEquals(Cause.BAD_PATH, refusal.cause(), refusal.toString());
+      assertTrue(refusal.message().endsWith(" is named twice"), refusal.message());
+      assertEquals(List.of(), names(), "what was begun has been taken back");
+    }
+    opened(FIRST, spec("a")).close();
+    Files.createSymbolicLink(dir.resolve("c"), dir.resolve("a"));
+    assertEquals(Cause.BAD_PATH, refused(spec("a"), spec("c")).cause());
+  }
+
+  @Test
   void shouldTakeOverWhatACrashLeftUnfinished() throws Exception {
     Files.write(dir.resolve("a.unfinished"), new byte[100]);
     try (SsdFiles files = opened(FIRST, spec("a"))) {
