@@ -11,8 +11,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether files that the daemon has open still have their names. What is written to one that was deleted goes nowhere that anybody
- * will look, and nothing fails meanwhile.
+ * Whether files that the daemon has open still have their names. What is written to one that was
+ * deleted goes nowhere that anybody will look, and nothing fails meanwhile.
  */
 final class FileWatch {
   private record Watched(String what, Path path, @Nullable Object key, String meaning) {}

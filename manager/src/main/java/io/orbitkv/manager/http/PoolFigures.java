@@ -1,8 +1,8 @@
 package io.orbitkv.manager.http;
 
-import io.orbitkv.core.pool.PoolFile;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.orbitkv.core.AdoptionReport;
+import io.orbitkv.core.pool.PoolFile;
 import io.orbitkv.manager.Daemon;
 import io.orbitkv.manager.metrics.PrometheusText;
 import io.orbitkv.state.HostEvent.AdoptionFailure;
@@ -27,7 +27,8 @@ final class PoolFigures {
         .ifPresent(
             path -> {
               ObjectNode kept = pool.putObject("kept");
-              kept.put("path", PoolFile.at(path).toString()).put("poolId", daemon.poolId().toString());
+              kept.put("path", PoolFile.at(path).toString())
+                  .put("poolId", daemon.poolId().toString());
               progress(kept, daemon.adoption());
             });
   }

@@ -7,10 +7,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.orbitkv.journal.JournalOptions;
 import io.orbitkv.journal.JournalReader;
 import io.orbitkv.journal.PartInfo;
+import io.orbitkv.journal.Recovered;
+import io.orbitkv.journal.Recovery;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -131,9 +134,9 @@ class HeadlessJournalTest {
 
   @Test
   void shouldSayWhichFactsItPassesOverForWantOfTheCheckpointBeforeThem() throws Exception {
+    leaveACheckpointAtTheEnd();
     loseTheFirstPart();
     List<Path> checkpoints = checkpoints(dir);
-    assertTrue(checkpoints.size() > 1, checkpoints.toString());
     checkpoints.subList(0, checkpoints.size() - 1).forEach(HeadlessJournalTest::deleteFile);
     Cli summary = Cli.replay(dir);
     assertEquals(1, summary.exit, summary.out);
@@ -143,6 +146,14 @@ class HeadlessJournalTest {
     assertEquals(1, verify.exit, verify.out);
     assertTrue(verify.out.contains("could not be folded"), verify.out);
     assertEquals(0, Cli.replay(dir, "--events", "--limit", "3").exit);
+  }
+
+  private void leaveACheckpointAtTheEnd() throws IOException {
+    switch (Recovery.open(dir, JournalOptions.DEFAULT, JournalScript.NOON_MICROS)) {
+      case Recovered.Opened opened ->
+          assertTrue(opened.journal().close(opened.state(), Duration.ofSeconds(20)));
+      case Recovered.Refused refused -> throw new AssertionError(refused.toString());
+    }
   }
 
   private static void deleteFile(Path file) {
