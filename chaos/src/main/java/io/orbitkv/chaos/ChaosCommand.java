@@ -7,11 +7,16 @@ import io.orbitkv.manager.cli.Failure;
 import io.orbitkv.manager.workload.ScratchDir;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code orbitkv chaos SUITE}: runs a suite without a build and prints its figures. */
 @Command(
@@ -28,6 +33,8 @@ import picocli.CommandLine.Parameters;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:every promise held", "1:a promise did not hold", "2:wrong usage"})
 public final class ChaosCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
   @Parameters(paramLabel = "SUITE", description = "crash, engines, ..., all or faults.")
   private String what = "";
 
@@ -51,6 +58,10 @@ public final class ChaosCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (rounds != null && rounds < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "how often is 1 or more: what is never tried holds always");
+    }
     Progress.turnOn();
     long seed = givenSeed == null ? System.nanoTime() : givenSeed;
     if (what.equals("faults")) {
@@ -65,8 +76,14 @@ public final class ChaosCommand implements Callable<Integer> {
       }
     }
     if (!known) {
-      System.err.println("orbitkv: there is no suite '" + what + "'; see orbitkv chaos --help");
-      return ExitCode.USAGE;
+      throw new ParameterException(
+          spec.commandLine(),
+          "there is no suite '%s'; there are %s, all and faults"
+              .formatted(
+                  what,
+                  Arrays.stream(Suite.values())
+                      .map(Suite::word)
+                      .collect(Collectors.joining(", "))));
     }
     return held ? ExitCode.OK : ExitCode.FAILED;
   }

@@ -179,7 +179,8 @@ public final class Main implements Runnable {
     PrintWriter err = command.getErr();
     err.println("orbitkv: " + String.valueOf(wrong.getMessage()).replaceFirst("^Error: ", ""));
     UnmatchedArgumentException.printSuggestions(wrong, err);
-    if (command.getSubcommands().isEmpty()) {
+    if (command.getSubcommands().values().stream()
+        .allMatch(each -> each.getCommandSpec().usageMessage().hidden())) {
       err.printf("  '%s --help' tells the usage%n", command.getCommandSpec().qualifiedName());
     } else {
       command.usage(err);

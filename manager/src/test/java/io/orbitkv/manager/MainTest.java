@@ -56,6 +56,15 @@ class MainTest {
   }
 
   @Test
+  void shouldNotPrintTheUsageOfACommandWhoseOwnCommandsAreHidden() {
+    assertEquals(2, root.execute("demo", "--requests", "0"));
+    assertTrue(err.toString().contains("'orbitkv demo --help' tells"), err.toString());
+    assertTrue(err.toString().lines().count() <= 3, err.toString());
+    assertEquals(1, root.execute("demo", "--trace", "/nonexistent"));
+    assertFalse(err.toString().contains("java."), err.toString());
+  }
+
+  @Test
   void shouldStartAManagerWithoutTheOtherCommands() {
     assertNotNull(Main.managerAlone(new String[] {"manager", "--pool-size", "1gb"}));
     assertNull(Main.managerAlone(new String[] {"manager", "--help"}));

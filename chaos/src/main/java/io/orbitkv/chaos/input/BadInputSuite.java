@@ -128,6 +128,7 @@ public final class BadInputSuite {
             "seed " + seed + ": extents of nobody: " + operator.poolUsedBytes());
       }
       manager.close();
+      Progress.say("bad input: folding the journal with every check");
       Replay replay =
           Replayer.run(
               JournalReader.open(manager.journal()), ReplayOptions.VERIFY, ReplayHooks.NONE);

@@ -195,6 +195,12 @@ public final class SimCommand implements Callable<Integer> {
         int from = Integer.parseInt(dash < 0 ? part : part.substring(0, dash));
         int to = dash < 0 ? from : Integer.parseInt(part.substring(dash + 1));
         set.set(from, to + 1);
+        if (to >= steps) {
+          throw new ParameterException(
+              spec.commandLine(),
+              "--only %s: the schedule has steps 0 to %d; --steps makes it longer"
+                  .formatted(list, steps - 1));
+        }
       } catch (NumberFormatException | IndexOutOfBoundsException e) {
         throw new ParameterException(
             spec.commandLine(), "--only takes steps as in 3,7,12-15, not " + list, e);

@@ -1,5 +1,6 @@
 package io.orbitkv.manager.demo;
 
+import io.orbitkv.manager.config.FileTrouble;
 import io.orbitkv.manager.cli.ExitCode;
 import io.orbitkv.manager.cli.Failure;
 import io.orbitkv.manager.workload.Children;
@@ -87,7 +88,7 @@ public final class DemoCommand implements Callable<Integer> {
       return path;
     } catch (IOException failed) {
       throw new Failure(
-          "cannot use " + path + ": " + failed.getMessage(),
+          "cannot use " + path + ": " + FileTrouble.text(failed),
           "name a folder that can be written",
           failed);
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import io.orbitkv.manager.config.FileTrouble;
 import io.orbitkv.manager.cli.Failure;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -92,8 +93,8 @@ public final class TraceFile {
     } catch (IOException unreadable) {
       throw new Failure(
           line == 0
-              ? file + " cannot be read: " + unreadable
-              : file + " cannot be read after line " + line + ": " + unreadable.getMessage(),
+              ? file + " cannot be read: " + FileTrouble.text(unreadable)
+              : file + " cannot be read after line " + line + ": " + FileTrouble.text(unreadable),
           "give a file of JSON lines, plain or compressed by gzip",
           unreadable);
     }
