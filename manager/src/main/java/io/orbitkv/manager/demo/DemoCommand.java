@@ -1,8 +1,8 @@
 package io.orbitkv.manager.demo;
 
-import io.orbitkv.manager.config.FileTrouble;
 import io.orbitkv.manager.cli.ExitCode;
 import io.orbitkv.manager.cli.Failure;
+import io.orbitkv.manager.config.FileTrouble;
 import io.orbitkv.manager.workload.Children;
 import io.orbitkv.manager.workload.ScratchDir;
 import java.io.IOException;
