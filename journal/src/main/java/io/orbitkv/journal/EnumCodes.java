@@ -155,6 +155,32 @@ final class EnumCodes {
     };
   }
 
+  static int code(HostEvent.GrantEnd value) {
+    return switch (value) {
+      case RELEASED -> 1;
+      case EXPIRED -> 2;
+      case PEER_GONE -> 3;
+      case SHUTDOWN -> 4;
+      case RESTART -> 5;
+    };
+  }
+
+  static int code(HostEvent.RemoteFailure value) {
+    return switch (value) {
+      case NONE -> 1;
+      case REFUSED -> 2;
+      case STALE -> 3;
+      case DEADLINE -> 4;
+      case UNREACHABLE -> 5;
+      case PEER_LOST -> 6;
+      case CORRUPT -> 7;
+      case MISBEHAVED -> 8;
+      case OVERLOADED -> 9;
+      case CANCELLED -> 10;
+      case RESTART -> 11;
+    };
+  }
+
   static int code(StateComponent value) {
     return switch (value) {
       case ATTENTION_KV -> 1;
@@ -324,6 +350,34 @@ final class EnumCodes {
       case 1 -> HostEvent.AdoptionFailure.CHECKSUM;
       case 2 -> HostEvent.AdoptionFailure.FAULT;
       default -> throw unknown("AdoptionFailure", code);
+    };
+  }
+
+  static HostEvent.GrantEnd grantEnd(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.GrantEnd.RELEASED;
+      case 2 -> HostEvent.GrantEnd.EXPIRED;
+      case 3 -> HostEvent.GrantEnd.PEER_GONE;
+      case 4 -> HostEvent.GrantEnd.SHUTDOWN;
+      case 5 -> HostEvent.GrantEnd.RESTART;
+      default -> throw unknown("GrantEnd", code);
+    };
+  }
+
+  static HostEvent.RemoteFailure remoteFailure(int code) {
+    return switch (code) {
+      case 1 -> HostEvent.RemoteFailure.NONE;
+      case 2 -> HostEvent.RemoteFailure.REFUSED;
+      case 3 -> HostEvent.RemoteFailure.STALE;
+      case 4 -> HostEvent.RemoteFailure.DEADLINE;
+      case 5 -> HostEvent.RemoteFailure.UNREACHABLE;
+      case 6 -> HostEvent.RemoteFailure.PEER_LOST;
+      case 7 -> HostEvent.RemoteFailure.CORRUPT;
+      case 8 -> HostEvent.RemoteFailure.MISBEHAVED;
+      case 9 -> HostEvent.RemoteFailure.OVERLOADED;
+      case 10 -> HostEvent.RemoteFailure.CANCELLED;
+      case 11 -> HostEvent.RemoteFailure.RESTART;
+      default -> throw unknown("RemoteFailure", code);
     };
   }
 

@@ -63,6 +63,13 @@ final class EventDecoder {
           FactType.BLOCKS_ADOPTED,
           FactType.BLOCKS_NOT_ADOPTED ->
           PoolCodec.decode(type, in);
+      case FactType.GRANT_OPENED,
+          FactType.GRANT_CLOSED,
+          FactType.REMOTE_READ_BEGUN,
+          FactType.REMOTE_READ_QUARANTINED,
+          FactType.REMOTE_READ_ENDED,
+          FactType.PLACEMENT_SEEN ->
+          PeerCodec.decode(type, atMicros, in);
       default ->
           throw new UnreadableRecord(
               "record type " + type + " is not known to this version: use a newer orbitkv");

@@ -148,6 +148,8 @@ final class EventEncoder {
         out.uint(3, e.openLeases());
       }
       case HostEvent.TierFact e -> TierCodec.encode(out, e);
+      case HostEvent.PeerFact e -> PeerCodec.encode(out, atMicros, e);
+      case HostEvent.PlacementSeen e -> PeerCodec.encode(out, e);
     }
   }
 

@@ -54,6 +54,13 @@ final class FactType {
   static final int BLOCKS_ADOPTED = 98;
   static final int BLOCKS_NOT_ADOPTED = 99;
 
+  static final int GRANT_OPENED = 112;
+  static final int GRANT_CLOSED = 113;
+  static final int REMOTE_READ_BEGUN = 114;
+  static final int REMOTE_READ_QUARANTINED = 115;
+  static final int REMOTE_READ_ENDED = 116;
+  static final int PLACEMENT_SEEN = 117;
+
   private FactType() {}
 
   static int of(HostEvent event) {
@@ -96,6 +103,12 @@ final class FactType {
       case HostEvent.BlocksKept _ -> BLOCKS_KEPT;
       case HostEvent.BlocksAdopted _ -> BLOCKS_ADOPTED;
       case HostEvent.BlocksNotAdopted _ -> BLOCKS_NOT_ADOPTED;
+      case HostEvent.GrantOpened _ -> GRANT_OPENED;
+      case HostEvent.GrantClosed _ -> GRANT_CLOSED;
+      case HostEvent.RemoteReadBegun _ -> REMOTE_READ_BEGUN;
+      case HostEvent.RemoteReadQuarantined _ -> REMOTE_READ_QUARANTINED;
+      case HostEvent.RemoteReadEnded _ -> REMOTE_READ_ENDED;
+      case HostEvent.PlacementSeen _ -> PLACEMENT_SEEN;
     };
   }
 }

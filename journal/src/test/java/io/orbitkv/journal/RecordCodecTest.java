@@ -20,6 +20,8 @@ import io.orbitkv.journal.proto.BlocksNotAdopted;
 import io.orbitkv.journal.proto.DigestRecorded;
 import io.orbitkv.journal.proto.EpochEnded;
 import io.orbitkv.journal.proto.EpochStarted;
+import io.orbitkv.journal.proto.GrantClosed;
+import io.orbitkv.journal.proto.GrantOpened;
 import io.orbitkv.journal.proto.InstanceCleaned;
 import io.orbitkv.journal.proto.InstanceRegistered;
 import io.orbitkv.journal.proto.LayersBound;
@@ -28,10 +30,14 @@ import io.orbitkv.journal.proto.LeaseReleased;
 import io.orbitkv.journal.proto.LoadFailed;
 import io.orbitkv.journal.proto.NamespaceBound;
 import io.orbitkv.journal.proto.NamespaceUnbound;
+import io.orbitkv.journal.proto.PlacementSeen;
 import io.orbitkv.journal.proto.PoolOpened;
 import io.orbitkv.journal.proto.PublishAborted;
 import io.orbitkv.journal.proto.QueryMissed;
 import io.orbitkv.journal.proto.RegistrationRefused;
+import io.orbitkv.journal.proto.RemoteReadBegun;
+import io.orbitkv.journal.proto.RemoteReadEnded;
+import io.orbitkv.journal.proto.RemoteReadQuarantined;
 import io.orbitkv.journal.proto.RequestRefused;
 import io.orbitkv.journal.proto.RestoreFinished;
 import io.orbitkv.journal.proto.RestoreStarted;
@@ -110,7 +116,13 @@ class RecordCodecTest {
           Map.entry(FactType.POOL_OPENED, PoolOpened.parser()),
           Map.entry(FactType.BLOCKS_KEPT, BlocksKept.parser()),
           Map.entry(FactType.BLOCKS_ADOPTED, BlocksAdopted.parser()),
-          Map.entry(FactType.BLOCKS_NOT_ADOPTED, BlocksNotAdopted.parser()));
+          Map.entry(FactType.BLOCKS_NOT_ADOPTED, BlocksNotAdopted.parser()),
+          Map.entry(FactType.GRANT_OPENED, GrantOpened.parser()),
+          Map.entry(FactType.GRANT_CLOSED, GrantClosed.parser()),
+          Map.entry(FactType.REMOTE_READ_BEGUN, RemoteReadBegun.parser()),
+          Map.entry(FactType.REMOTE_READ_QUARANTINED, RemoteReadQuarantined.parser()),
+          Map.entry(FactType.REMOTE_READ_ENDED, RemoteReadEnded.parser()),
+          Map.entry(FactType.PLACEMENT_SEEN, PlacementSeen.parser()));
 
   private final RecordEncoder encoder = new RecordEncoder();
   private final RecordView view = new RecordView();

@@ -6,11 +6,14 @@ import io.orbitkv.state.HostEvent.AdoptionFailure;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.EvictionCause;
 import io.orbitkv.state.HostEvent.GroupAnswer;
+import io.orbitkv.state.HostEvent.GrantEnd;
 import io.orbitkv.state.HostEvent.GroupLease;
+import io.orbitkv.state.HostEvent.GroupRead;
 import io.orbitkv.state.HostEvent.LeaseEnd;
 import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.Operation;
 import io.orbitkv.state.HostEvent.RefusalCategory;
+import io.orbitkv.state.HostEvent.RemoteFailure;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.HostEvent.SessionRole;
@@ -20,6 +23,7 @@ import io.orbitkv.state.HostEvent.TierTrouble;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.Longs;
+import io.orbitkv.state.PeerId;
 import io.orbitkv.state.identity.GroupSpec;
 import io.orbitkv.state.identity.ParallelShape;
 import io.orbitkv.state.identity.RecoveryRule;
@@ -213,5 +217,41 @@ final class Samples {
     for (AdoptionFailure reason : AdoptionFailure.values()) {
       all.add(new HostEvent.BlocksNotAdopted(blocks, reason, "block 10 slice 1"));
     }
+    addPeers(all, blocks);
+  }
+
+  private static void addPeers(List<HostEvent> all, LongRanges blocks) {
+    PeerId peer = new PeerId("host-b", -1, 0x1234_5678_9abc_def0L);
+    all.add(new HostEvent.GrantOpened(7, -2, 9, peer, blocks, 1L << 33, AT_MICROS + 30_000_000));
+    all.add(new HostEvent.GrantOpened(8, 0, 0, new PeerId("", 0, 0), blocks, 0, AT_MICROS - 5));
+    for (GrantEnd reason : GrantEnd.values()) {
+      all.add(new HostEvent.GrantClosed(7, reason, 3));
+    }
+    all.add(
+        new HostEvent.RemoteReadBegun(
+            5,
+            peer,
+            1,
+            List.of(
+                new GroupRead(0, 40, keys(2, 32, 1), Longs.of(4096, 8192)),
+                new GroupRead(7, 42, keys(1, 1, 2), Longs.of(4096))),
+            Longs.of(0, 4096, 16384, 20480, 1L << 40),
+            Longs.of(1, 2, 3, 9, 4),
+            9,
+            2,
+            REQUEST));
+    all.add(
+        new HostEvent.RemoteReadBegun(6, peer, 0, List.of(), Longs.EMPTY, Longs.EMPTY, 0, 0, ""));
+    for (RemoteFailure reason : RemoteFailure.values()) {
+      all.add(new HostEvent.RemoteReadQuarantined(5, reason, "no answer"));
+      all.add(
+          new HostEvent.RemoteReadEnded(
+              5, blocks, Longs.of(-1, 5, 1L << 62), reason, "why", -3, 4, 1L << 33, 1500));
+    }
+    all.add(
+        new HostEvent.RemoteReadEnded(
+            5, LongRanges.EMPTY, Longs.EMPTY, RemoteFailure.NONE, "", 0, 0, 0, 0));
+    all.add(new HostEvent.PlacementSeen(0, 1, List.of("a")));
+    all.add(new HostEvent.PlacementSeen(15, 1L << 40, List.of("a", "b", "host-c")));
   }
 }

@@ -170,17 +170,58 @@ final class DeepCheck {
     for (OpenRestore restore : state.restores()) {
       count(pins, restore.held(), "restore", restore.id());
     }
+    for (OpenGrant grant : state.grants()) {
+      count(pins, grant.blocks(), "grant", grant.id());
+    }
+    for (OpenRemoteRead read : state.remoteReads()) {
+      count(pins, read.blocks(), "remote read", read.id());
+      checkExtentsOf(read);
+    }
     for (int slot = 0; slot < pins.length; slot++) {
       if (blocks.state(slot) != BlockChunk.FREE) {
         pins[slot] += blocks.sliceState(slot, 0) == BlockChunk.SLICE_LOADING ? 1 : 0;
         require(
             pins[slot] == blocks.pins(slot),
-            "block %d has %d pins; open publishes, leases and restores have %d on it",
+            "block %d has %d pins; what is open has %d on it",
             blocks.blockId(slot),
             blocks.pins(slot),
             pins[slot]);
       }
     }
+  }
+
+  /** A remote read holds all of its extents, whatever became of its blocks. */
+  private void checkExtentsOf(OpenRemoteRead read) {
+    long[] bytes = new long[1];
+    read.blocks()
+        .forEach(
+            id -> {
+              int slot = blocks.slotOf(id);
+              byte blockState = blocks.state(slot);
+              require(
+                  blockState == BlockChunk.EVICTED
+                      || (blockState == BlockChunk.RESERVED && !read.quarantined()),
+                  "block %d is in state %d and is being read from a peer by remote read %d",
+                  id,
+                  blockState,
+                  read.id());
+              for (int slice = 0; slice < blocks.slices(slot); slice++) {
+                require(
+                    blocks.sliceState(slot, slice) == BlockChunk.SLICE_RESERVED,
+                    "slice %d of block %d, which remote read %d fills, is in state %d",
+                    slice,
+                    id,
+                    read.id(),
+                    blocks.sliceState(slot, slice));
+                bytes[0] += blocks.extentBytes(slot, slice);
+              }
+            });
+    require(
+        bytes[0] == read.bytes(),
+        "remote read %d has extents of %d bytes and %d in its account",
+        read.id(),
+        bytes[0],
+        read.bytes());
   }
 
   private void count(int[] pins, List<GroupLease> held, String what, long holder) {

@@ -1,6 +1,8 @@
 package io.orbitkv.state;
 
 import io.orbitkv.state.HostEvent.BlocksLoading;
+import io.orbitkv.state.HostEvent.GroupRead;
+import io.orbitkv.state.HostEvent.RemoteReadBegun;
 import io.orbitkv.state.HostEvent.SlicesReserved;
 import io.orbitkv.state.HostEvent.SsdWritten;
 import java.util.HashMap;
@@ -40,6 +42,23 @@ public final class ExtentAudit implements Effects {
                 event.extentOffsets().get(i),
                 event.extentBytes(),
                 event.extentGenerations().get(i)));
+      }
+    } else if (fact.event() instanceof RemoteReadBegun event) {
+      reserve(event);
+    }
+  }
+
+  private void reserve(RemoteReadBegun event) {
+    int column = 0;
+    for (GroupRead group : event.groups()) {
+      for (int block = 0; block < group.keys().size(); block++) {
+        for (int slice = 0; slice < group.sliceBytes().size(); slice++, column++) {
+          reserve(
+              new Extent(
+                  event.extentOffsets().get(column),
+                  (int) group.sliceBytes().get(slice),
+                  event.extentGenerations().get(column)));
+        }
       }
     }
   }

@@ -292,6 +292,104 @@ public sealed interface HostEvent {
   record BlocksNotAdopted(LongRanges blocks, AdoptionFailure reason, String detail)
       implements PoolFact {}
 
+  // ---- other hosts
+  // ------------------------------------------------------------------------------------------------
+
+  /** What happens between this host and others; a host that works alone has none of these. */
+  sealed interface PeerFact extends HostEvent {}
+
+  /**
+   * A peer may read blocks; until {@link GrantClosed} they are pinned. Told before the peer is.
+   *
+   * @param uuidHigh with {@code uuidLow} what the peer calls the grant
+   * @param bytes allocated bytes of the blocks
+   * @param expiresAtMicros until when reads may begin, microseconds since 1970
+   */
+  record GrantOpened(
+      long grantId,
+      long uuidHigh,
+      long uuidLow,
+      PeerId peer,
+      LongRanges blocks,
+      long bytes,
+      long expiresAtMicros)
+      implements PeerFact {}
+
+  /**
+   * Nobody reads under the grant any more, and nobody will: that was proven, or the daemon that
+   * served it is dead.
+   *
+   * @param reason why it was revoked
+   * @param reads how many reads it admitted
+   */
+  record GrantClosed(long grantId, GrantEnd reason, long reads) implements PeerFact {}
+
+  /**
+   * New blocks of one group, in the order of their keys.
+   *
+   * @param firstBlockId the others follow it without a gap
+   * @param sliceBytes allocated bytes of each slice of a block
+   */
+  record GroupRead(int groupId, long firstBlockId, Keys keys, Longs sliceBytes) {}
+
+  /**
+   * Blocks that nobody here has are being read from another host. Until {@link RemoteReadEnded}
+   * the read pins them.
+   *
+   * @param extentOffsets where each slice goes in the pool: those of the first block of the first
+   *     group, then those of its second, and so on
+   * @param ticketId the ticket that was the first to want them, 0 if none
+   */
+  record RemoteReadBegun(
+      long readId,
+      PeerId owner,
+      int namespaceId,
+      List<GroupRead> groups,
+      Longs extentOffsets,
+      Longs extentGenerations,
+      long ticketId,
+      long forSessionId,
+      String forRequest)
+      implements PeerFact {}
+
+  /**
+   * The read has failed, but bytes may still come: its blocks can be found no more, its extents
+   * stay as they are until {@link RemoteReadEnded}.
+   */
+  record RemoteReadQuarantined(long readId, RemoteFailure reason, String detail)
+      implements PeerFact {}
+
+  /**
+   * No byte of the read can come any more. Blocks that arrived are sealed, nothing is left of the
+   * others.
+   *
+   * @param arrived in the read's order
+   * @param checksums of each slice of each of them
+   * @param failure why others did not arrive, {@link RemoteFailure#NONE} if all did
+   * @param grantHigh with {@code grantLow} the grant that it was read under, 0 if none was given
+   * @param bytes allocated bytes of what arrived
+   */
+  record RemoteReadEnded(
+      long readId,
+      LongRanges arrived,
+      Longs checksums,
+      RemoteFailure failure,
+      String detail,
+      long grantHigh,
+      long grantLow,
+      long bytes,
+      long durationMicros)
+      implements PeerFact {}
+
+  /**
+   * This host learnt where a catalog shard is placed.
+   *
+   * @param generation of the placement
+   * @param members nodes, as the catalog orders them
+   */
+  record PlacementSeen(int catalogShard, long generation, List<String> members)
+      implements Observation {}
+
   // ---- closed sets
   // -------------------------------------------------------------------------------------------------
 
@@ -417,8 +515,20 @@ public sealed interface HostEvent {
     FAULT
   }
 
+  enum GrantEnd {
+    /** The peer gave it back. */
+    RELEASED,
+    EXPIRED,
+    /** The peer's run is gone, or another one has its place. */
+    PEER_GONE,
+    SHUTDOWN,
+    RESTART
+  }
+
   /** Why blocks of another host did not arrive. */
   enum RemoteFailure {
+    /** All did. */
+    NONE,
     /** The owner gave no grant, for want of something. */
     REFUSED,
     /** The owner has not what the evidence said. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * before the end of what holds them:
  *
  * <pre>
+ * RemoteReadEnded, GrantClosed                          what goes on between hosts; no session's
  * PublishAborted | SlicesPublished, RestoreFinished     what a session has submitted
  *   -> TicketClosed                                     (READY: after the LeaseGranted it became)
  *   -> LeaseReleased
@@ -40,8 +41,8 @@ public final class HostInvariants {
 
   /**
    * Checks everything at the cost of a walk over all blocks: extents do not overlap, pins are the
-   * sum of leases, restores and publishes, indexes, columns and counters agree, and the incremental
-   * digest is the digest computed from scratch.
+   * sum of all that is open, indexes, columns and counters agree, and the incremental digest is the
+   * digest computed from scratch.
    *
    * @throws BrokenInvariant with the position of the last applied fact
    */

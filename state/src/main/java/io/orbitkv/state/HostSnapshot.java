@@ -25,26 +25,32 @@ import java.util.List;
  * instances   count, each: id text(name) namespaceId position fixed(atMicros)
  * sessions    count, each: id instanceId shard role(text) pid uid position fixed(atMicros)
  *             supersededBy
- * tier        from version 2 on, see TierSnapshot
- * pool        version 3: totals as in the head, fixed(idHigh) fixed(idLow)
+ * parts       version 4: u8, the version that the host would write if it worked alone
+ * tier        from version 2 on, in version 4 if there is one, see TierSnapshot
+ * pool        version 3, in version 4 if there is one: totals as in the head, fixed(idHigh)
+ *             fixed(idLow)
  * blocks      count, each: id less the one before, namespaceId, groupId, keyBytes(u8), key,
  *             position, state(u8), pins, then each slice:
  *             state(u8) and unless empty: offset generation bytes fixed(checksum)
- *             from version 2 on: its SSD copy, see TierSnapshot
- *             version 3: position of its last lease, 0 if none is known
+ *             if there is a tier: its SSD copy, see TierSnapshot
+ *             if there is a pool: position of its last lease, 0 if none is known
  * publishes, leases, tickets, restores: count, each: the fields of its record
+ * peers       version 4: totals as in the head, next grant and read id, then grants and remote
+ *             reads: count, each: the fields of its record
  * fixed(digest)
  * </pre>
  *
  * where a number without a remark is a varint and lists are by ascending id. The digest is that of
  * the state that was written; a state that is read back must have it. A host that never had an SSD
- * tier writes version 1, one that had writes version 2, one whose pool outlived a daemon version 3.
+ * tier writes version 1, one that had writes version 2, one whose pool outlived a daemon version 3,
+ * one that ever worked with others version 4.
  */
 final class HostSnapshot {
   private static final int MAGIC = 0x4F4B4853;
   private static final int WITHOUT_TIER = 1;
   private static final int WITH_TIER = 2;
   private static final int WITH_POOL = 3;
+  private static final int WITH_PEERS = 4;
 
   /** Of a count that is damaged no more memory is taken than for so many blocks. */
   private static final int MOST_EXPECTED = 1 << 24;
@@ -56,18 +62,24 @@ final class HostSnapshot {
     for (int shift = 24; shift >= 0; shift -= 8) {
       to.octet(MAGIC >>> shift);
     }
-    int version = !state.tiers.used ? WITHOUT_TIER : state.tiers.pool.used ? WITH_POOL : WITH_TIER;
-    to.varint(version);
+    int parts = !state.tiers.used ? WITHOUT_TIER : state.tiers.pool.used ? WITH_POOL : WITH_TIER;
+    to.varint(state.remotes.used ? WITH_PEERS : parts);
     writeHead(state, to);
     writeRegistry(state, to);
-    if (version >= WITH_TIER) {
+    if (state.remotes.used) {
+      to.octet(parts);
+    }
+    if (parts >= WITH_TIER) {
       TierSnapshot.writeTier(state, to);
     }
-    if (version >= WITH_POOL) {
+    if (parts >= WITH_POOL) {
       state.tiers.pool.writeTo(to);
     }
-    writeBlocks(state.blocks, version, to);
+    writeBlocks(state.blocks, parts, to);
     writeOpen(state, to);
+    if (state.remotes.used) {
+      state.remotes.writeTo(to);
+    }
     to.fixed(state.digest());
     to.end();
   }
@@ -82,23 +94,30 @@ final class HostSnapshot {
       throw new DamagedSnapshot("it is no checkpoint of a host state");
     }
     int version = from.varint32();
-    if (version < WITHOUT_TIER || version > WITH_POOL) {
+    if (version < WITHOUT_TIER || version > WITH_PEERS) {
       throw new DamagedSnapshot(
           "it has version %d; this build reads versions %d to %d"
-              .formatted(version, WITHOUT_TIER, WITH_POOL));
+              .formatted(version, WITHOUT_TIER, WITH_PEERS));
     }
     HostState state = new HostState();
     try {
       readHead(state, from);
       readRegistry(state, from);
-      if (version >= WITH_TIER) {
+      int parts = version < WITH_PEERS ? version : from.octet();
+      if (parts < WITHOUT_TIER || parts > WITH_POOL) {
+        throw new DamagedSnapshot("it says to have parts " + parts);
+      }
+      if (parts >= WITH_TIER) {
         TierSnapshot.readTier(state, from);
       }
-      if (version >= WITH_POOL) {
+      if (parts >= WITH_POOL) {
         state.tiers.pool.readFrom(from);
       }
-      readBlocks(state, version, from);
+      readBlocks(state, parts, from);
       readOpen(state, from);
+      if (version >= WITH_PEERS) {
+        state.remotes.readFrom(from);
+      }
     } catch (IllegalArgumentException | IllegalStateException | IndexOutOfBoundsException e) {
       throw new DamagedSnapshot("its content contradicts itself: " + e.getMessage(), e);
     }

@@ -30,6 +30,7 @@ public final class HostState {
   final Publishes publishes = new Publishes(registry, blocks, totals);
   final Reads reads = new Reads(registry, blocks, totals);
   final Tiers tiers = new Tiers(registry, blocks, publishes, totals);
+  final Remotes remotes = new Remotes(registry, blocks, publishes, totals);
 
   long position;
   long atMicros;
@@ -96,6 +97,8 @@ public final class HostState {
       case HostEvent.EpochStarted event -> start(at, event);
       case HostEvent.EpochEnded event -> end(at, event);
       case HostEvent.TierFact event -> tiers.apply(fact, event, poolBytes, effects);
+      case HostEvent.PeerFact event -> remotes.apply(fact, event, poolBytes, effects);
+      case HostEvent.PlacementSeen _ -> {}
     }
   }
 
@@ -158,6 +161,7 @@ public final class HostState {
         blocks.digest()
             + blocks.ssd.digest()
             + tiers.digest()
+            + remotes.digest()
             + registry.digest()
             + publishes.digest()
             + reads.digest());
@@ -179,6 +183,7 @@ public final class HostState {
         blocks.digestFromScratch()
             + blocks.ssd.digestFromScratch()
             + tiers.digest()
+            + remotes.digestFromScratch()
             + registry.digestFromScratch()
             + publishes.digestFromScratch()
             + reads.digestFromScratch());
@@ -347,6 +352,47 @@ public final class HostState {
 
   public int openRestores() {
     return reads.restores.size();
+  }
+
+  // ---- other hosts -----------------------------------------------------------------------------
+
+  /** Whether there was any fact of work with other hosts. */
+  public boolean peersUsed() {
+    return remotes.used;
+  }
+
+  public long nextGrantId() {
+    return remotes.nextGrantId;
+  }
+
+  public long nextRemoteReadId() {
+    return remotes.nextReadId;
+  }
+
+  public @Nullable OpenGrant grant(long grantId) {
+    return remotes.grants.get(grantId);
+  }
+
+  /** Grants that are live or draining. */
+  public List<OpenGrant> grants() {
+    return remotes.grants.inOrder();
+  }
+
+  public int openGrants() {
+    return remotes.grants.size();
+  }
+
+  public @Nullable OpenRemoteRead remoteRead(long readId) {
+    return remotes.reads.get(readId);
+  }
+
+  /** Reads from other hosts that are under way or in quarantine. */
+  public List<OpenRemoteRead> remoteReads() {
+    return remotes.reads.inOrder();
+  }
+
+  public int openRemoteReads() {
+    return remotes.reads.size();
   }
 
   // ---- blocks ----------------------------------------------------------------------------------

@@ -3,9 +3,11 @@ package io.orbitkv.state;
 import io.orbitkv.state.HostEvent.AbortReason;
 import io.orbitkv.state.HostEvent.AdoptionFailure;
 import io.orbitkv.state.HostEvent.EvictionCause;
+import io.orbitkv.state.HostEvent.GrantEnd;
 import io.orbitkv.state.HostEvent.LeaseEnd;
 import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.RefusalCategory;
+import io.orbitkv.state.HostEvent.RemoteFailure;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
 import io.orbitkv.state.HostEvent.SessionEnd;
 import io.orbitkv.state.HostEvent.SsdEvictionCause;
@@ -86,6 +88,25 @@ public final class Totals {
     ADOPT_MICROS
   }
 
+  /** A counter of work with other hosts. New ones go to the end: checkpoints hold them. */
+  public enum RemoteCounter {
+    GRANTS_OPENED,
+    GRANTED_BLOCKS,
+    /** Allocated bytes of granted blocks. */
+    GRANTED_BYTES,
+    /** Reads that closed grants had admitted. */
+    GRANT_READS,
+    READS_BEGUN,
+    READS_ENDED,
+    /** Reads that failed while bytes could still come. */
+    QUARANTINES,
+    FETCHED_BLOCKS,
+    /** Allocated bytes of fetched blocks. */
+    FETCHED_BYTES,
+    /** Duration of all reads that ended, microseconds. */
+    FETCH_MICROS
+  }
+
   final Tally<Counter> counters = new Tally<>(Counter.class);
   final Tally<EvictionCause> evictedBlocks = new Tally<>(EvictionCause.class);
   final Tally<AbortReason> publishesAborted = new Tally<>(AbortReason.class);
@@ -99,6 +120,10 @@ public final class Totals {
   final Tally<LoadFailure> loadsFailed = new Tally<>(LoadFailure.class);
   final Tally<PoolCounter> poolCounters = new Tally<>(PoolCounter.class);
   final Tally<AdoptionFailure> adoptionsFailed = new Tally<>(AdoptionFailure.class);
+
+  final Tally<RemoteCounter> remoteCounters = new Tally<>(RemoteCounter.class);
+  final Tally<GrantEnd> grantsClosed = new Tally<>(GrantEnd.class);
+  final Tally<RemoteFailure> fetchesFailed = new Tally<>(RemoteFailure.class);
 
   Totals() {}
 
@@ -161,6 +186,23 @@ public final class Totals {
     return adoptionsFailed.get(reason);
   }
 
+  public long get(RemoteCounter counter) {
+    return remoteCounters.get(counter);
+  }
+
+  public long grantsClosed(GrantEnd reason) {
+    return grantsClosed.get(reason);
+  }
+
+  /** Blocks that did not come from other hosts. */
+  public long fetchesFailed(RemoteFailure reason) {
+    return fetchesFailed.get(reason);
+  }
+
+  void add(RemoteCounter counter, long amount) {
+    remoteCounters.add(counter, amount);
+  }
+
   void add(PoolCounter counter, long amount) {
     poolCounters.add(counter, amount);
   }
@@ -183,6 +225,11 @@ public final class Totals {
     return List.of(poolCounters.counts, adoptionsFailed.counts);
   }
 
+  /** The same of work with other hosts. */
+  List<long[]> remoteSections() {
+    return List.of(remoteCounters.counts, grantsClosed.counts, fetchesFailed.counts);
+  }
+
   /** Every other counter in an order that is part of the checkpoint format. */
   List<long[]> sections() {
     return List.of(
@@ -203,7 +250,10 @@ public final class Totals {
         hash = Mix.chain(hash, value);
       }
     }
-    return Mix.mix(hash) + digestOfUsed(ssdSections()) + 31 * digestOfUsed(poolSections());
+    return Mix.mix(hash)
+        + digestOfUsed(ssdSections())
+        + 31 * digestOfUsed(poolSections())
+        + 37 * digestOfUsed(remoteSections());
   }
 
   /** 0 for a host that never had such a thing, so that its digest is what it was before it. */

@@ -28,7 +28,7 @@ final class FactGenerator {
   static final int EXTENT_BYTES = 4096;
   static final int EXTENTS = 256;
 
-  private static final int KEYS = 40;
+  static final int KEYS = 40;
 
   private final Random random;
   private final ModelHost model;
@@ -40,6 +40,7 @@ final class FactGenerator {
   private long nextId = 1;
   private long nextBlock = 1;
   private final TierFactGenerator tier;
+  private final PeerFactGenerator peers;
 
   FactGenerator(Random random, ModelHost model) {
     this.random = random;
@@ -48,6 +49,7 @@ final class FactGenerator {
       freeOffsets.add(offset);
     }
     tier = new TierFactGenerator(random, model, freeOffsets, generations);
+    peers = new PeerFactGenerator(random, model, this, freeOffsets, generations);
     queued.add(new HostEvent.EpochStarted(epoch, "test", EXTENTS * EXTENT_BYTES, ""));
     queued.add(tier.opened());
     queued.add(tier.poolOpened());
@@ -73,6 +75,9 @@ final class FactGenerator {
   private @Nullable HostEvent draw() {
     if (random.nextInt(4) == 0) {
       return tier.draw();
+    }
+    if (random.nextInt(5) == 0) {
+      return peers.draw();
     }
     int dice = random.nextInt(1000);
     if (dice < 250) {
@@ -367,11 +372,22 @@ final class FactGenerator {
     return id == null || model.superseded.containsKey(id) ? null : id;
   }
 
-  private <T> @Nullable T any(Collection<T> all) {
+  long takeId() {
+    return nextId++;
+  }
+
+  /** The first of so many new ids of blocks. */
+  long takeBlockIds(int count) {
+    long first = nextBlock;
+    nextBlock += count;
+    return first;
+  }
+
+  <T> @Nullable T any(Collection<T> all) {
     return all.isEmpty() ? null : List.copyOf(all).get(random.nextInt(all.size()));
   }
 
-  private <T> T any(T[] all) {
+  <T> T any(T[] all) {
     return all[random.nextInt(all.length)];
   }
 
@@ -381,7 +397,8 @@ final class FactGenerator {
     long other = Math.max(0, nextId - random.nextInt(40));
     LongRanges blocks =
         LongRanges.of(Math.max(1, nextBlock - random.nextInt(20)), 1 + random.nextInt(3));
-    return switch (random.nextInt(18)) {
+    return switch (random.nextInt(20)) {
+      case 18, 19 -> peers.wild(id, blocks);
       case 14 -> tier.wild(blocks);
       case 15 -> new HostEvent.SsdEvicted(blocks, HostEvent.SsdEvictionCause.CAPACITY, 0, "");
       case 16 -> new HostEvent.BlocksDemoted(blocks, EvictionCause.CAPACITY, 0, "");

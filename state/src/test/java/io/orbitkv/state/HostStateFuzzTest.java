@@ -48,7 +48,7 @@ class HostStateFuzzTest {
     if (seed == null) {
       // RegistrationRefused, VerifyFailed and EpochEnded are for the transcripts, LayersBound for
       // its own test.
-      assertEquals(34, kinds.size(), () -> "kinds of facts drawn: " + kinds);
+      assertEquals(40, kinds.size(), () -> "kinds of facts drawn: " + kinds);
     }
   }
 
@@ -143,6 +143,9 @@ class HostStateFuzzTest {
       assertEquals(List.copyOf(model.tickets.keySet()), ids(state.tickets(), OpenTicket::id));
       assertEquals(List.copyOf(model.restores.keySet()), ids(state.restores(), OpenRestore::id));
       assertEquals(List.copyOf(model.publishes.keySet()), ids(state.publishes(), OpenPublish::id));
+      assertEquals(List.copyOf(model.peers.grants.keySet()), ids(state.grants(), OpenGrant::id));
+      assertEquals(
+          List.copyOf(model.peers.reads.keySet()), ids(state.remoteReads(), OpenRemoteRead::id));
       assertEquals(List.copyOf(model.sessions.keySet()), ids(state.sessions(), OpenSession::id));
       assertEquals(
           List.copyOf(model.instances.keySet()), ids(state.instances(), KnownInstance::id));

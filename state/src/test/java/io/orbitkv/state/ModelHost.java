@@ -58,6 +58,7 @@ final class ModelHost {
   final Map<Long, Ticket> tickets = new TreeMap<>();
   final Map<String, Long> counts = new HashMap<>();
   final ModelTier tier = new ModelTier(this);
+  final ModelPeers peers = new ModelPeers(this);
 
   /** What the last fact freed, sorted. */
   List<String> freed = new ArrayList<>();
@@ -128,7 +129,12 @@ final class ModelHost {
       case HostEvent.RequestRefused _ -> count("refused", 1);
       case HostEvent.RegistrationRefused _,
           HostEvent.VerifyFailed _,
-          HostEvent.DigestRecorded _ -> {}
+          HostEvent.DigestRecorded _,
+          HostEvent.PlacementSeen _ -> {}
+      case HostEvent.PeerFact e -> {
+        peers.apply(e);
+        sweep();
+      }
       case HostEvent.TierFact e -> {
         tier.apply(e);
         sweep();
@@ -187,7 +193,7 @@ final class ModelHost {
   }
 
   int pins(long id) {
-    int pins = block(id).loading ? 1 : 0;
+    int pins = (block(id).loading ? 1 : 0) + peers.pins(id);
     for (Publish publish : publishes.values()) {
       pins += publish.blocks.contains(id) ? 1 : 0;
     }

@@ -37,6 +37,13 @@ final class StateText {
     for (OpenRestore restore : state.restores()) {
       text.append("restore " + restore.id() + ": of lease " + restore.leaseId() + "\n");
     }
+    for (OpenGrant grant : state.grants()) {
+      text.append("grant " + grant.id() + ": " + grant.peer().node() + " " + grant.blocks() + "\n");
+    }
+    for (OpenRemoteRead read : state.remoteReads()) {
+      text.append("remote read " + read.id() + ": " + read.owner().node() + " " + read.blocks())
+          .append(read.quarantined() ? " in quarantine\n" : "\n");
+    }
     return text.append(printTotals(state)).toString();
   }
 

@@ -134,6 +134,7 @@ final class JournalWitness {
           HostEvent.TicketOpened _,
           HostEvent.TicketClosed _,
           HostEvent.TierFact _,
+          HostEvent.PeerFact _,
           HostEvent.Observation _ -> {}
     }
   }

@@ -177,6 +177,10 @@ final class FactModel {
       case HostEvent.VerifyFailed _ -> {}
       case HostEvent.DigestRecorded _ -> {}
       case HostEvent.TierFact tier -> add(tier);
+      case HostEvent.PlacementSeen _ -> {}
+      case HostEvent.PeerFact peer ->
+          throw new Violation(
+              Rule.INVARIANT, "a host of a world without others has a fact: " + peer);
     }
   }
 

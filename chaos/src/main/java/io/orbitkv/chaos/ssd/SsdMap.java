@@ -118,6 +118,7 @@ final class SsdMap {
           HostEvent.RestoreStarted _,
           HostEvent.RestoreFinished _,
           HostEvent.TierFact _,
+          HostEvent.PeerFact _,
           HostEvent.Observation _ -> {}
     }
   }

@@ -5,6 +5,7 @@ import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.OpenPublish;
+import io.orbitkv.state.OpenRemoteRead;
 import io.orbitkv.state.identity.BlockHash;
 import io.orbitkv.state.identity.Namespace;
 import io.orbitkv.state.identity.StateKey;
@@ -24,6 +25,7 @@ final class ReadableBlocks {
   static LongRanges touchedBy(HostEvent event, HostState before) {
     return switch (event) {
       case HostEvent.SlicesPublished published -> blocksOf(before, published.publishId());
+      case HostEvent.RemoteReadEnded ended -> blocksOfRead(before, ended.readId());
       case HostEvent.BlocksEvicted evicted -> evicted.blocks();
       case HostEvent.SsdWritten written -> written.blocks();
       case HostEvent.SsdEvicted evicted -> evicted.blocks();
@@ -56,9 +58,18 @@ final class ReadableBlocks {
           HostEvent.TierDegraded _,
           HostEvent.TierRecovered _,
           HostEvent.PoolOpened _,
+          HostEvent.GrantOpened _,
+          HostEvent.GrantClosed _,
+          HostEvent.RemoteReadBegun _,
+          HostEvent.RemoteReadQuarantined _,
           HostEvent.Observation _ ->
           LongRanges.EMPTY;
     };
+  }
+
+  private static LongRanges blocksOfRead(HostState state, long readId) {
+    OpenRemoteRead read = state.remoteRead(readId);
+    return read == null ? LongRanges.EMPTY : read.blocks();
   }
 
   private static LongRanges blocksOf(HostState state, long publishId) {

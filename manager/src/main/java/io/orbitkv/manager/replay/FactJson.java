@@ -13,8 +13,10 @@ import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.Longs;
+import io.orbitkv.state.PeerId;
 import io.orbitkv.state.identity.StateFormat;
 import java.io.IOException;
+import java.util.UUID;
 import java.util.function.BiConsumer;
 
 /**
@@ -69,6 +71,15 @@ final class FactJson {
         });
     add(
         module,
+        PeerId.class,
+        (peer, json) -> {
+          json.writeStartObject();
+          json.writeStringField("node", peer.node());
+          json.writeStringField("runtime", peer.runtime().toString());
+          json.writeEndObject();
+        });
+    add(
+        module,
         StateFormat.class,
         (format, json) -> {
           json.writeStartObject();
@@ -83,6 +94,15 @@ final class FactJson {
   @FunctionalInterface
   private interface Writer<T> {
     void write(T value, JsonGenerator json) throws IOException;
+  }
+
+  /** One text instead of two numbers that many readers would cut. */
+  private static void uuid(ObjectNode node, String name, long high, long low) {
+    node.remove(name + "High");
+    node.remove(name + "Low");
+    if ((high | low) != 0) {
+      node.put(name, new UUID(high, low).toString());
+    }
   }
 
   private static <T> void add(SimpleModule module, Class<T> type, Writer<T> writer) {
@@ -113,6 +133,14 @@ final class FactJson {
           sums.add(Words.hex(event.checksums().get(i)));
         }
       }
+      case HostEvent.RemoteReadEnded event -> {
+        var sums = node.putArray("checksums");
+        for (int i = 0; i < event.checksums().size(); i++) {
+          sums.add(Words.hex(event.checksums().get(i)));
+        }
+        uuid(node, "grant", event.grantHigh(), event.grantLow());
+      }
+      case HostEvent.GrantOpened event -> uuid(node, "uuid", event.uuidHigh(), event.uuidLow());
       case HostEvent.VerifyFailed event -> {
         node.put("expected", Words.hex(event.expected()));
         node.put("actual", Words.hex(event.actual()));

@@ -176,6 +176,11 @@ final class FactText {
                   Words.count(event.liveBlocks(), "live block"),
                   Words.count(event.openLeases(), "open lease"));
       case HostEvent.TierFact event -> TierText.what(event, names);
+      case HostEvent.PeerFact event -> PeerText.what(event, names);
+      case HostEvent.PlacementSeen event ->
+          "catalog shard %d, generation %d: %s"
+              .formatted(
+                  event.catalogShard(), event.generation(), String.join(", ", event.members()));
     };
   }
 

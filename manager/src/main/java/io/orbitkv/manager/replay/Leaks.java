@@ -8,8 +8,10 @@ import io.orbitkv.journal.ReplayOptions;
 import io.orbitkv.state.Fact;
 import io.orbitkv.state.HostEvent.GroupLease;
 import io.orbitkv.state.HostState;
+import io.orbitkv.state.OpenGrant;
 import io.orbitkv.state.OpenLease;
 import io.orbitkv.state.OpenPublish;
+import io.orbitkv.state.OpenRemoteRead;
 import io.orbitkv.state.OpenRestore;
 import io.orbitkv.state.OpenSession;
 import io.orbitkv.state.OpenTicket;
@@ -135,6 +137,37 @@ public final class Leaks {
               each.atMicros(),
               null));
     }
+    for (OpenGrant each : state.grants()) {
+      long past = state.atMicros() - each.expiresAtMicros();
+      open.add(
+          new Open(
+              "grant",
+              each.id(),
+              "%s may read %s, %s"
+                  .formatted(
+                      each.peer().node(),
+                      FactText.blocks(each.blocks()),
+                      Words.bytes(each.bytes())),
+              each.position(),
+              each.atMicros(),
+              past > SLACK_MICROS
+                  ? Words.duration(past) + " past its end, not proven to be drained"
+                  : null));
+    }
+    for (OpenRemoteRead each : state.remoteReads()) {
+      open.add(
+          new Open(
+              "remote read",
+              each.id(),
+              "of %s: %s, %s"
+                  .formatted(
+                      each.owner().node(),
+                      FactText.blocks(each.blocks()),
+                      Words.bytes(each.bytes())),
+              each.position(),
+              each.atMicros(),
+              each.quarantined() ? "in quarantine: bytes may still come" : null));
+    }
     open.sort(Comparator.comparingLong(Open::position));
     if (state.evictedBlocks() + state.reservedBlocks() > 0) {
       state.forEachBlock(slot -> keep(state, slot));
@@ -181,6 +214,12 @@ public final class Leaks {
     state.publishes().stream()
         .filter(publish -> publish.blocks().contains(blockId))
         .forEach(publish -> holders.add("publish " + publish.id()));
+    state.grants().stream()
+        .filter(grant -> grant.blocks().contains(blockId))
+        .forEach(grant -> holders.add("grant " + grant.id()));
+    state.remoteReads().stream()
+        .filter(read -> read.blocks().contains(blockId))
+        .forEach(read -> holders.add("remote read " + read.id()));
     return holders.isEmpty()
         ? "nothing open: it waits for the other shards"
         : String.join(", ", holders);

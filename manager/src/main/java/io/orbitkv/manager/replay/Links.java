@@ -52,6 +52,8 @@ final class Links {
   private final Map<Long, Link> tickets = new HashMap<>();
   private final Map<Long, Link> publishes = new HashMap<>();
   private final Map<Long, Link> restores = new HashMap<>();
+  private final Map<Long, Link> grants = new HashMap<>();
+  private final Map<Long, Link> remoteReads = new HashMap<>();
 
   void seed(HostState state) {
     state
@@ -108,6 +110,33 @@ final class Links {
                       open.position(),
                       open.atMicros()));
             });
+    state
+        .grants()
+        .forEach(
+            open ->
+                grants.put(
+                    open.id(),
+                    new Link(
+                        0, "", 0, List.of(open.blocks()), open.position(), open.atMicros())));
+    state
+        .remoteReads()
+        .forEach(
+            open ->
+                remoteReads.put(
+                    open.id(),
+                    new Link(
+                        open.forSessionId(),
+                        open.forRequest(),
+                        0,
+                        List.of(open.blocks()),
+                        open.position(),
+                        open.atMicros())));
+  }
+
+  private static List<LongRanges> blocks(HostEvent.RemoteReadBegun event) {
+    return event.groups().stream()
+        .map(group -> LongRanges.of(group.firstBlockId(), group.keys().size()))
+        .toList();
   }
 
   static List<LongRanges> blocks(List<GroupLease> held) {
@@ -141,6 +170,12 @@ final class Links {
                 event.leaseId(),
                 lease == null ? List.of() : lease.blocks));
       }
+      case HostEvent.GrantOpened event ->
+          grants.put(event.grantId(), link(fact, 0, "", 0, List.of(event.blocks())));
+      case HostEvent.RemoteReadBegun event ->
+          remoteReads.put(
+              event.readId(),
+              link(fact, event.forSessionId(), event.forRequest(), 0, blocks(event)));
       default -> {}
     }
   }
@@ -158,6 +193,8 @@ final class Links {
       case HostEvent.SlicesPublished event -> publishes.remove(event.publishId());
       case HostEvent.PublishAborted event -> publishes.remove(event.publishId());
       case HostEvent.RestoreFinished event -> restores.remove(event.restoreId());
+      case HostEvent.GrantClosed event -> grants.remove(event.grantId());
+      case HostEvent.RemoteReadEnded event -> remoteReads.remove(event.readId());
       default -> {}
     }
   }
@@ -170,9 +207,11 @@ final class Links {
           HostEvent.NamespaceBound _,
           HostEvent.NamespaceUnbound _,
           HostEvent.RegistrationRefused _,
+          HostEvent.PlacementSeen _,
           HostEvent.DigestRecorded _ ->
           scope(names, 0, "", 0, List.of());
       case HostEvent.TierFact event -> tierScope(event, names);
+      case HostEvent.PeerFact event -> peerScope(event, names);
       case HostEvent.InstanceRegistered event ->
           new Scope(0, event.instanceId(), "", 0, List.of(), null);
       case HostEvent.InstanceCleaned event ->
@@ -234,6 +273,18 @@ final class Links {
       case HostEvent.BlocksKept event -> scope(names, 0, "", 0, List.of(event.blocks()));
       case HostEvent.BlocksAdopted event -> scope(names, 0, "", 0, List.of(event.blocks()));
       case HostEvent.BlocksNotAdopted event -> scope(names, 0, "", 0, List.of(event.blocks()));
+    };
+  }
+
+  private Scope peerScope(HostEvent.PeerFact fact, Names names) {
+    return switch (fact) {
+      case HostEvent.GrantOpened event -> scope(names, 0, "", 0, List.of(event.blocks()));
+      case HostEvent.GrantClosed event -> scope(names, grants.get(event.grantId()));
+      case HostEvent.RemoteReadBegun event ->
+          scope(names, event.forSessionId(), event.forRequest(), 0, blocks(event));
+      case HostEvent.RemoteReadQuarantined event ->
+          scope(names, remoteReads.get(event.readId()));
+      case HostEvent.RemoteReadEnded event -> scope(names, remoteReads.get(event.readId()));
     };
   }
 

@@ -293,7 +293,14 @@ public final class PerfettoExport extends Watcher {
               lanes.lane(MANAGER, 0, "SSD tier"),
               event.getClass().getSimpleName(),
               TierText.what(event, names));
-      case HostEvent.NamespaceBound _,
+      case HostEvent.PeerFact event ->
+          instant(
+              fact,
+              lanes.lane(MANAGER, 0, "other hosts"),
+              event.getClass().getSimpleName(),
+              PeerText.what(event, names));
+      case HostEvent.PlacementSeen _,
+          HostEvent.NamespaceBound _,
           HostEvent.NamespaceUnbound _,
           HostEvent.InstanceRegistered _,
           HostEvent.InstanceCleaned _,
