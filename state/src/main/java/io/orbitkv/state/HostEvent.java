@@ -333,8 +333,8 @@ public sealed interface HostEvent {
   record GroupRead(int groupId, long firstBlockId, Keys keys, Longs sliceBytes) {}
 
   /**
-   * Blocks that nobody here has are being read from another host. Until {@link RemoteReadEnded}
-   * the read pins them.
+   * Blocks that nobody here has are being read from another host. Until {@link RemoteReadEnded} the
+   * read pins them.
    *
    * @param extentOffsets where each slice goes in the pool: those of the first block of the first
    *     group, then those of its second, and so on

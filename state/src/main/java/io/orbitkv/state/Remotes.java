@@ -70,8 +70,7 @@ final class Remotes {
     long position = fact.position();
     HostInvariants.newId(position, "grant", event.grantId(), nextGrantId);
     LongRanges ids = event.blocks();
-    HostInvariants.require(
-        ids.size() > 0, position, "grant %d is of no block", event.grantId());
+    HostInvariants.require(ids.size() > 0, position, "grant %d is of no block", event.grantId());
     int slot = -1;
     for (int run = 0; run < ids.runs(); run++) {
       long end = ids.first(run) + ids.count(run);

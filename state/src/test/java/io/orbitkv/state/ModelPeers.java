@@ -71,11 +71,7 @@ final class ModelPeers {
           block.slice.put(
               slice,
               new ModelHost.Slice(
-                  old.offset(),
-                  old.bytes(),
-                  old.generation(),
-                  e.checksums().get(column++),
-                  true));
+                  old.offset(), old.bytes(), old.generation(), e.checksums().get(column++), true));
         }
         block.state = block.state == BlockState.RESERVED ? BlockState.SEALED : block.state;
       } else {

@@ -116,8 +116,7 @@ final class Links {
             open ->
                 grants.put(
                     open.id(),
-                    new Link(
-                        0, "", 0, List.of(open.blocks()), open.position(), open.atMicros())));
+                    new Link(0, "", 0, List.of(open.blocks()), open.position(), open.atMicros())));
     state
         .remoteReads()
         .forEach(
@@ -282,8 +281,7 @@ final class Links {
       case HostEvent.GrantClosed event -> scope(names, grants.get(event.grantId()));
       case HostEvent.RemoteReadBegun event ->
           scope(names, event.forSessionId(), event.forRequest(), 0, blocks(event));
-      case HostEvent.RemoteReadQuarantined event ->
-          scope(names, remoteReads.get(event.readId()));
+      case HostEvent.RemoteReadQuarantined event -> scope(names, remoteReads.get(event.readId()));
       case HostEvent.RemoteReadEnded event -> scope(names, remoteReads.get(event.readId()));
     };
   }
