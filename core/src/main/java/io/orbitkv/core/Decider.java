@@ -10,6 +10,10 @@ import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PoolId;
 import io.orbitkv.core.remote.GrantRefusal;
+import io.orbitkv.core.remote.Peers;
+import io.orbitkv.core.remote.RemoteEvents;
+import io.orbitkv.core.remote.RemoteLookup;
+import io.orbitkv.core.remote.RemoteRead;
 import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.DigestRecorded;
@@ -20,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe; the loop's thread or a test steps it.
  */
-final class Decider {
+final class Decider implements RemoteEvents {
   private static final int TIMERS_PER_STEP = 256;
 
   private final Host host;
@@ -49,6 +54,8 @@ final class Decider {
   private final RestartDecisions restart;
   private final @Nullable TierDecisions tier;
   private final AdoptionDecisions adoptions;
+  private final @Nullable FetchDecisions fetches;
+  private final @Nullable GrantDecisions grants;
 
   private final List<ReplySink> shutdownSinks = new ArrayList<>();
   private String shutdownReason = "";
@@ -67,16 +74,21 @@ final class Decider {
       CopyExecutor copies,
       SessionListener listener,
       @Nullable SsdTier ssd,
-      PoolId poolId) {
+      PoolId poolId,
+      @Nullable Peers peers) {
     host =
-        new Host(config, state, log, clock, policy, extents, pool, copies, listener, ssd, poolId);
+        new Host(
+            config, state, log, clock, policy, extents, pool, copies, listener, ssd, poolId, peers);
     host.startedMicros = clock.monotonicMicros();
     leases = new LeaseDecisions(host);
     evictions = new EvictionDecisions(host, book);
     tier = host.tier == null ? null : new TierDecisions(host, host.tier, evictions, book);
     adoptions = new AdoptionDecisions(host, book, tier);
     QueryDecisions queries = new QueryDecisions(host, leases, tier);
-    tickets = new TicketDecisions(host, queries, leases, book, tier, adoptions);
+    fetches =
+        host.peers == null ? null : new FetchDecisions(host, host.peers, evictions, book, tier);
+    grants = host.peers == null ? null : new GrantDecisions(host, host.peers, tier);
+    tickets = new TicketDecisions(host, queries, leases, book, tier, adoptions, fetches);
     publishes = new PublishDecisions(host, evictions, book, tier);
     restores = new RestoreDecisions(host, leases, evictions);
     sessions = new SessionDecisions(host, leases, tickets);
@@ -124,10 +136,24 @@ final class Decider {
       case Command.Shutdown shutdown -> shutDown(shutdown);
       case Command.CopyDone done -> copyEnded(done.task());
       case Command.SsdDone done -> Objects.requireNonNull(tier).ended(done.task());
-      case Command.AuthorizeGrant ask -> host.reply(ask.replyTo(), alone());
-      case Command.ReleaseGrant ask -> host.reply(ask.replyTo(), alone());
-      case Command.PeerGone _ -> {
-        // A host that works alone has given it nothing.
+      case Command.AuthorizeGrant ask -> {
+        if (grants == null) {
+          host.reply(ask.replyTo(), alone());
+        } else {
+          grants.authorize(ask);
+        }
+      }
+      case Command.ReleaseGrant ask -> {
+        if (grants == null) {
+          host.reply(ask.replyTo(), alone());
+        } else {
+          grants.release(ask);
+        }
+      }
+      case Command.PeerGone gone -> {
+        if (grants != null) {
+          grants.peerGone(gone);
+        }
       }
     }
     settle();
@@ -178,6 +204,10 @@ final class Decider {
       case AdoptionRetry _ -> adoptions.go();
       case TierWatch _ -> Objects.requireNonNull(tier).watchDue();
       case TierRetry _ -> Objects.requireNonNull(tier).retryDue();
+      case LiveFetch fetch -> Objects.requireNonNull(fetches).due(fetch);
+      case LiveGrant grant -> Objects.requireNonNull(grants).due(grant);
+      case StagedGrant asked -> Objects.requireNonNull(grants).due(asked);
+      case PeerDrain drain -> drain.over = true;
     }
   }
 
@@ -262,6 +292,9 @@ final class Decider {
     do {
       host.placesFreed = false;
       tickets.answerReady();
+      if (grants != null) {
+        grants.answerStaged();
+      }
       closeDrained();
       if (host.placesFreed) {
         registrations.retry();
@@ -271,7 +304,7 @@ final class Decider {
     if (host.factsSinceDigest >= host.config.digestEveryFacts()) {
       recordDigest();
     }
-    if (host.draining && host.instances.isEmpty() && diskDrained() && !ended) {
+    if (host.draining && host.instances.isEmpty() && diskDrained() && peersDrained() && !ended) {
       endEpoch();
     }
   }
@@ -279,6 +312,11 @@ final class Decider {
   /** Nothing is under way to or from SSD, or nobody knows when it will end. */
   private boolean diskDrained() {
     return host.tier == null || host.tier.idle() || host.tier.hanging;
+  }
+
+  /** Nothing is under way between this host and others, or nobody knows when it will end. */
+  private boolean peersDrained() {
+    return host.peers == null || host.peers.idle();
   }
 
   private void closeDrained() {
@@ -312,6 +350,10 @@ final class Decider {
     host.draining = true;
     shutdownReason = command.reason();
     registrations.refuseWaiting();
+    if (fetches != null && grants != null) {
+      fetches.stopAll();
+      grants.shutDown();
+    }
     for (LiveInstance instance : List.copyOf(host.instances.values())) {
       sessions.cleanup(instance, CleanupReason.SHUTDOWN, SessionEnd.SHUTDOWN);
     }
@@ -325,6 +367,33 @@ final class Decider {
     for (ReplySink sink : shutdownSinks) {
       host.reply(sink, new Reply.ShutDown(host.state.position()));
     }
+  }
+
+  // ---- other hosts
+  // -------------------------------------------------------------------------------------------------
+
+  @Override
+  public void found(RemoteLookup lookup) {
+    tickets.found(lookup);
+    settle();
+  }
+
+  @Override
+  public void failed(RemoteRead read) {
+    Objects.requireNonNull(fetches).failed(read);
+    settle();
+  }
+
+  @Override
+  public void ended(RemoteRead read) {
+    Objects.requireNonNull(fetches).ended(read);
+    settle();
+  }
+
+  @Override
+  public void drained(UUID grantId, long reads) {
+    Objects.requireNonNull(grants).drained(grantId, reads);
+    settle();
   }
 
   AdoptionReport adoption() {

@@ -8,6 +8,7 @@ import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PoolId;
+import io.orbitkv.core.remote.Peers;
 import io.orbitkv.core.ssd.SsdExtents;
 import io.orbitkv.core.ssd.SsdTier;
 import io.orbitkv.journal.Journal;
@@ -52,6 +53,9 @@ final class Host {
 
   /** Null on a host without an SSD tier. */
   final @Nullable LiveTier tier;
+
+  /** Null on a host that works alone. */
+  final @Nullable LivePeers peers;
 
   /** What the pool is known by after the daemon's end. */
   final PoolId poolId;
@@ -104,7 +108,8 @@ final class Host {
       CopyExecutor copies,
       SessionListener listener,
       @Nullable SsdTier tier,
-      PoolId poolId) {
+      PoolId poolId,
+      @Nullable Peers peers) {
     this.config = config;
     this.state = state;
     this.log = log;
@@ -116,6 +121,7 @@ final class Host {
     this.listener = listener;
     this.tier = tier == null ? null : new LiveTier(tier);
     this.poolId = poolId;
+    this.peers = peers == null ? null : new LivePeers(peers);
     this.budget = new Budget(config.globalBudgetBytes());
   }
 
@@ -164,6 +170,7 @@ final class Host {
             + 2L * sessions.size()
             + 2L * instances.size()
             + (tier == null ? 0 : 4L * tier.running.size())
+            + (peers == null ? 0 : 3L * peers.fetches.size() + peers.grants.size())
             + (blocksInLook == 0 ? 0 : 3);
     int all = (int) Math.min(Integer.MAX_VALUE, facts + endings);
     return log.hasRoom(all, columnBytes + (blocksInCopy + blocksInLook) * BLOCK_COLUMN_BYTES);
@@ -249,7 +256,31 @@ final class Host {
 
   /** Whether a sealed block's memory would return at once if it were evicted. */
   boolean evictable(int slot) {
-    return state.pins(slot) == 0 && (tier == null || !tier.holds(state.blockId(slot)));
+    return state.pins(slot) == 0
+        && (tier == null || !tier.holds(state.blockId(slot)))
+        && (peers == null || !peers.holds(state.blockId(slot)));
+  }
+
+  /** Whether blocks can be kept in DRAM for somebody who waits. */
+  boolean canHold() {
+    return tier != null || peers != null;
+  }
+
+  /** The block stays in DRAM for somebody who waits. */
+  void hold(long blockId) {
+    if (tier != null) {
+      tier.hold(blockId);
+    } else if (peers != null) {
+      peers.hold(blockId);
+    }
+  }
+
+  void letGo(long blockId) {
+    if (tier != null) {
+      tier.letGo(blockId);
+    } else if (peers != null) {
+      peers.letGo(blockId);
+    }
   }
 
   /** The block that leaves DRAM next, out of the policy; -1 if none may. */

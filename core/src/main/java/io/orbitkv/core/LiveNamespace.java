@@ -3,6 +3,7 @@ package io.orbitkv.core;
 import io.orbitkv.core.copy.EngineBuffers;
 import io.orbitkv.core.copy.GroupLayout;
 import io.orbitkv.core.pool.ExtentAllocator;
+import io.orbitkv.core.ssd.SliceShape;
 import io.orbitkv.state.BoundLayers;
 import io.orbitkv.state.HostEvent.LayersBound;
 import io.orbitkv.state.Longs;
@@ -70,6 +71,75 @@ final class LiveNamespace {
   int extentBytes(int groupIndex, int shard) {
     LayerShape shape = shapes[groupIndex][slice(groupIndex, shard)];
     return shape == null ? 0 : shape.extentBytes();
+  }
+
+  // ---- how blocks are cut, for those who move them between hosts
+
+  /** Whether every slice's layers are known. */
+  boolean whole() {
+    for (LayerShape[] group : shapes) {
+      for (LayerShape shape : group) {
+        if (shape == null) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  int groupIndex(int groupId) {
+    for (int g = 0; g < shapes.length; g++) {
+      if (group(g).groupId() == groupId) {
+        return g;
+      }
+    }
+    throw new IllegalArgumentException("no group " + groupId);
+  }
+
+  /** Slices of a block. */
+  int slices(int groupIndex) {
+    return shapes[groupIndex].length;
+  }
+
+  /** Allocated bytes of a slice. */
+  int sliceExtentBytes(int groupIndex, int slice) {
+    return known(groupIndex, slice).extentBytes();
+  }
+
+  /** Allocated bytes of each slice of a block. */
+  Longs sliceExtentBytes(int groupIndex) {
+    long[] bytes = new long[slices(groupIndex)];
+    for (int slice = 0; slice < bytes.length; slice++) {
+      bytes[slice] = sliceExtentBytes(groupIndex, slice);
+    }
+    return Longs.of(bytes);
+  }
+
+  /** Allocated bytes of a block. */
+  long blockBytes(int groupIndex) {
+    long bytes = 0;
+    for (int slice = 0; slice < slices(groupIndex); slice++) {
+      bytes += sliceExtentBytes(groupIndex, slice);
+    }
+    return bytes;
+  }
+
+  /** Bytes of a slice's layers, with their padding and sums: what of an extent has a meaning. */
+  int contentBytes(int groupIndex, int slice) {
+    return GroupLayout.extentBytes(known(groupIndex, slice).bytes());
+  }
+
+  SliceShape shape(int groupIndex, int slice) {
+    return new SliceShape(known(groupIndex, slice).bytes());
+  }
+
+  private LayerShape known(int groupIndex, int slice) {
+    LayerShape shape = shapes[groupIndex][slice];
+    if (shape == null) {
+      throw new IllegalStateException(
+          "nobody said how slice %d of group %d is cut".formatted(slice, groupIndex));
+    }
+    return shape;
   }
 
   /**

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.LongArrayList;
 import org.agrona.collections.LongHashSet;
+import org.jspecify.annotations.Nullable;
 
 /** A query that waits for blocks on their way, and the bytes charged for what it hopes to lease. */
 final class LiveTicket extends Timer {
@@ -18,6 +19,15 @@ final class LiveTicket extends Timer {
 
   /** Reads that were begun for it. */
   final List<SsdTask> reads = new ArrayList<>(1);
+
+  /** Reads from other hosts that were begun for it. */
+  final List<LiveFetch> fetches = new ArrayList<>(0);
+
+  /** The question who else has what it lacks, 0 while none is open. */
+  long lookupId;
+
+  /** What came of that question, null if nobody was asked. */
+  @Nullable PeerHope hope;
 
   /** Blocks that stay in DRAM for it. */
   final LongArrayList held = new LongArrayList();

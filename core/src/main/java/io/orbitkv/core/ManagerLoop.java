@@ -5,6 +5,7 @@ import io.orbitkv.core.copy.CopyTask;
 import io.orbitkv.core.eviction.EvictionPolicy;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PoolId;
+import io.orbitkv.core.remote.Peers;
 import io.orbitkv.core.ssd.SsdStore;
 import io.orbitkv.core.ssd.SsdTask;
 import io.orbitkv.core.ssd.SsdTier;
@@ -38,6 +39,7 @@ public final class ManagerLoop implements Agent {
   private final Consumer<CopyTask> copyDone;
   private final @Nullable SsdStore ssd;
   private final Consumer<SsdTask> ssdDone;
+  private final @Nullable Peers peers;
   private boolean starting = true;
   private boolean broken;
 
@@ -118,6 +120,43 @@ public final class ManagerLoop implements Agent {
       SessionListener listener,
       @Nullable SsdTier tier,
       PoolId poolId) {
+    this(
+        config,
+        version,
+        state,
+        log,
+        clock,
+        source,
+        policy,
+        extents,
+        pool,
+        copies,
+        listener,
+        tier,
+        poolId,
+        null);
+  }
+
+  /**
+   * A loop that works with other hosts.
+   *
+   * @param peers null for none; its ports outlive the loop
+   */
+  public ManagerLoop(
+      HostConfig config,
+      String version,
+      HostState state,
+      FactLog log,
+      Clock clock,
+      CommandSource source,
+      EvictionPolicy policy,
+      ExtentAllocator extents,
+      MemorySegment pool,
+      CopyExecutor copies,
+      SessionListener listener,
+      @Nullable SsdTier tier,
+      PoolId poolId,
+      @Nullable Peers peers) {
     if (extents.usedExtents() != 0 || extents.poolBytes() != config.poolBytes()) {
       throw new IllegalArgumentException(
           "the books must be of an empty pool of %d bytes, not of %d with %d extents in use"
@@ -126,13 +165,14 @@ public final class ManagerLoop implements Agent {
     this.decider =
         new Decider(
             config, version, state, log, clock, policy, extents, pool, copies, listener, tier,
-            poolId);
+            poolId, peers);
     this.source = source;
     this.copies = copies;
     this.clock = clock;
     this.handle = decider::handle;
     this.copyDone = task -> decider.handle(new Command.CopyDone(task));
     this.ssd = tier == null ? null : tier.store();
+    this.peers = peers;
     this.ssdDone = task -> decider.handle(new Command.SsdDone(task));
   }
 
@@ -168,6 +208,10 @@ public final class ManagerLoop implements Agent {
     int work = copies.poll(copyDone, COPIES_PER_CYCLE);
     if (ssd != null) {
       work += ssd.poll(ssdDone, COPIES_PER_CYCLE);
+    }
+    if (peers != null && !decider.ended()) {
+      work += peers.blocks().poll(decider, COPIES_PER_CYCLE);
+      work += decider.ended() ? 0 : peers.grants().poll(decider, COPIES_PER_CYCLE);
     }
     if (!decider.ended()) {
       work += source.poll(handle, COMMANDS_PER_CYCLE);

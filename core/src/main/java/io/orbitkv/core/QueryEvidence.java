@@ -11,6 +11,7 @@ import io.orbitkv.state.recovery.Evidence;
 import io.orbitkv.state.recovery.GroupRange;
 import io.orbitkv.state.recovery.RecoveryDemand;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -241,6 +242,38 @@ final class QueryEvidence implements Evidence {
       ids.add(state.blockId(slots[g][ordinal]));
     }
     return ids.build();
+  }
+
+  /** Whether there is a block for the page, looking it up if the search never came so far. */
+  boolean findablePage(int g, int ordinal) {
+    return (ordinal < looked[g] ? slots[g][ordinal] : slotOfKey(g, ordinal)) >= 0;
+  }
+
+  /**
+   * Every legal boundary if this host had some pages more.
+   *
+   * @param offered for each group the places of those pages
+   */
+  BoundarySet boundariesWith(BitSet[] offered) {
+    Evidence more =
+        new Evidence() {
+          @Override
+          public Namespace namespace() {
+            return namespace.name;
+          }
+
+          @Override
+          public boolean covers(int g, int page) {
+            int ordinal = page - startToken / pageTokens(g);
+            return ordinal >= 0
+                && ordinal < groups.get(g).keys().size()
+                && (offered[g].get(ordinal) || findablePage(g, ordinal));
+          }
+        };
+    return namespace
+        .contract
+        .restorableBoundaries(namespace.name, startToken, endToken, more)
+        .orElseThrow();
   }
 
   private boolean isPrefix(int g) {

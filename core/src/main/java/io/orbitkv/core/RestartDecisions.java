@@ -10,6 +10,8 @@ import io.orbitkv.state.HostEvent.BlocksKept;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.EpochStarted;
 import io.orbitkv.state.HostEvent.EvictionCause;
+import io.orbitkv.state.HostEvent.GrantClosed;
+import io.orbitkv.state.HostEvent.GrantEnd;
 import io.orbitkv.state.HostEvent.InstanceCleaned;
 import io.orbitkv.state.HostEvent.LeaseEnd;
 import io.orbitkv.state.HostEvent.LeaseReleased;
@@ -18,6 +20,8 @@ import io.orbitkv.state.HostEvent.LoadFailure;
 import io.orbitkv.state.HostEvent.NamespaceUnbound;
 import io.orbitkv.state.HostEvent.PoolOpened;
 import io.orbitkv.state.HostEvent.PublishAborted;
+import io.orbitkv.state.HostEvent.RemoteFailure;
+import io.orbitkv.state.HostEvent.RemoteReadEnded;
 import io.orbitkv.state.HostEvent.RestoreFinished;
 import io.orbitkv.state.HostEvent.RestoreOutcome;
 import io.orbitkv.state.HostEvent.SessionClosed;
@@ -30,6 +34,7 @@ import io.orbitkv.state.HostEvent.TicketEnd;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.Longs;
+import io.orbitkv.state.OpenRemoteRead;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
@@ -65,6 +70,11 @@ final class RestartDecisions {
     this.phases =
         List.<Supplier<Iterator<HostEvent>>>of(
                 () -> List.of(epochStarted()).iterator(),
+                () -> each(state.remoteReads(), RestartDecisions::abandoned),
+                () ->
+                    each(
+                        state.grants(),
+                        open -> new GrantClosed(open.id(), GrantEnd.RESTART, 0)),
                 () ->
                     each(
                         state.restores(),
@@ -142,6 +152,12 @@ final class RestartDecisions {
   private HostEvent epochStarted() {
     return new EpochStarted(
         host.state.epoch() + 1, version, host.config.poolBytes(), host.config.toString());
+  }
+
+  /** The process that bytes could have come to is dead, and so is its memory, or verified anew. */
+  private static HostEvent abandoned(OpenRemoteRead open) {
+    return new RemoteReadEnded(
+        open.id(), LongRanges.EMPTY, Longs.EMPTY, RemoteFailure.RESTART, "", 0, 0, 0, 0);
   }
 
   private static HostEvent unbound(BoundNamespace namespace) {

@@ -37,9 +37,16 @@ final class TicketBook {
     }
     for (LiveTicket ticket : tickets) {
       ticket.awaited.remove(blockId);
-      if (ticket.awaited.isEmpty()) {
+      if (ticket.awaited.isEmpty() && ticket.lookupId == 0) {
         ready.addLast(ticket);
       }
+    }
+  }
+
+  /** A ticket's question to other hosts is answered: it is looked at unless it waits for blocks. */
+  void answered(LiveTicket ticket) {
+    if (ticket.awaited.isEmpty()) {
+      ready.addLast(ticket);
     }
   }
 

@@ -6,12 +6,14 @@ import io.orbitkv.core.Command.QueryMode;
 import io.orbitkv.core.QueryEvidence.Reach;
 import io.orbitkv.core.Reply.Refused;
 import io.orbitkv.core.pool.Extent;
+import io.orbitkv.core.remote.RemoteLookup;
 import io.orbitkv.state.HostEvent.TicketClosed;
 import io.orbitkv.state.HostEvent.TicketEnd;
 import io.orbitkv.state.HostEvent.TicketOpened;
 import io.orbitkv.state.LongRanges;
 import io.orbitkv.state.recovery.GroupRange;
 import io.orbitkv.state.recovery.RecoveryDemand;
+import java.util.Objects;
 import org.agrona.collections.IntArrayList;
 import org.agrona.collections.IntHashSet;
 import org.agrona.collections.LongArrayList;
@@ -34,6 +36,7 @@ final class TicketDecisions {
   private final TicketBook book;
   private final @Nullable TierDecisions tier;
   private final AdoptionDecisions adoptions;
+  private final @Nullable FetchDecisions fetches;
 
   TicketDecisions(
       Host host,
@@ -41,13 +44,15 @@ final class TicketDecisions {
       LeaseDecisions leases,
       TicketBook book,
       @Nullable TierDecisions tier,
-      AdoptionDecisions adoptions) {
+      AdoptionDecisions adoptions,
+      @Nullable FetchDecisions fetches) {
     this.host = host;
     this.queries = queries;
     this.leases = leases;
     this.book = book;
     this.tier = tier;
     this.adoptions = adoptions;
+    this.fetches = fetches;
   }
 
   /** Every query comes here first. */
@@ -95,14 +100,25 @@ final class TicketDecisions {
 
   /** Opens a ticket if more can be had than what is in DRAM; whether the query is answered. */
   private boolean waits(LiveSession session, Query query, QueryEvidence evidence) {
-    if (!worthWaiting(query, evidence)) {
+    boolean asks =
+        fetches != null && fetches.worthAsking(query, evidence, session.namespace());
+    if (!worthWaiting(query, evidence) && !asks) {
       return false;
     }
     Wish wish = wish(evidence, queries.furthest(query));
+    wish.needsPeers = asks;
     if (!mayLoad(wish)) {
       return query.mode() == QueryMode.PREPARE && refuseToPrepare(query, wish);
     }
     Refused problem = ticketProblem(session, evidence, wish);
+    if (problem != null && asks) {
+      // What others may have is hope only: without it the query may still be answered.
+      wish.needsPeers = false;
+      if (!worthWaiting(query, evidence)) {
+        return false;
+      }
+      problem = ticketProblem(session, evidence, wish);
+    }
     if (problem != null) {
       host.refuse(query, problem);
       return true;
@@ -170,6 +186,9 @@ final class TicketDecisions {
     boolean needsDisk;
     boolean needsPublish;
 
+    /** Others are to be asked for the rest. */
+    boolean needsPeers;
+
     Wish(RecoveryDemand demand) {
       this.demand = demand;
     }
@@ -225,7 +244,9 @@ final class TicketDecisions {
   /** A publish may seal more than is seen now, so a query that waits for one is charged for all. */
   private long charge(LiveSession session, QueryEvidence evidence, Wish wish) {
     return queries.bytes(
-        session, evidence, wish.needsPublish ? evidence.demand(evidence.endToken()) : wish.demand);
+        session,
+        evidence,
+        wish.needsPublish || wish.needsPeers ? evidence.demand(evidence.endToken()) : wish.demand);
   }
 
   private boolean open(LiveSession session, Query query, QueryEvidence evidence, Wish wish) {
@@ -237,6 +258,13 @@ final class TicketDecisions {
     if (extents == null) {
       letGo(ticket);
       return false;
+    }
+    if (wish.needsPeers && (fetches == null || !fetches.ask(ticket, evidence))) {
+      wish.needsPeers = false;
+      if (wish.awaited.isEmpty()) {
+        letGo(ticket);
+        return false;
+      }
     }
     leases.charge(session.instance, bytes);
     LongRanges.Builder awaited = new LongRanges.Builder();
@@ -261,23 +289,19 @@ final class TicketDecisions {
 
   /** What is in DRAM stays there until the ticket has its lease, and so does what comes. */
   private void hold(LiveTicket ticket, Wish wish) {
-    LiveTier live = host.tier;
-    if (live == null) {
+    if (!host.canHold()) {
       return;
     }
     for (int i = 0; i < wish.inDram.size(); i++) {
       ticket.held.addLong(host.state.blockId(wish.inDram.getInt(i)));
     }
     ticket.held.addAll(wish.awaited);
-    ticket.held.forEachLong(live::hold);
+    ticket.held.forEachLong(host::hold);
   }
 
   private void letGo(LiveTicket ticket) {
-    LiveTier live = host.tier;
-    if (live != null) {
-      ticket.held.forEachLong(live::letGo);
-      ticket.held.clear();
-    }
+    ticket.held.forEachLong(host::letGo);
+    ticket.held.clear();
   }
 
   private Extent @Nullable [] reserve(LiveTicket ticket, Wish wish) {
@@ -297,6 +321,9 @@ final class TicketDecisions {
 
   /** Waits on after a look that found more under way; false if there is nothing to wait for. */
   private boolean resume(LiveTicket ticket, QueryEvidence evidence) {
+    if (fetches != null && fetches.begin(ticket, evidence)) {
+      evidence = queries.look(ticket.session.namespace(), ticket.query);
+    }
     if (!worthWaiting(ticket.query, evidence)) {
       return false;
     }
@@ -327,6 +354,19 @@ final class TicketDecisions {
       if (!resume(ticket, evidence)) {
         finish(ticket, evidence, false);
       }
+    }
+  }
+
+  /** Others have said who may have what a ticket lacks. */
+  void found(RemoteLookup lookup) {
+    LiveTicket ticket = Objects.requireNonNull(fetches).answered(lookup);
+    if (ticket == null) {
+      return;
+    }
+    if (ticket.awaited.isEmpty()) {
+      book.answered(ticket);
+    } else {
+      resume(ticket, queries.look(ticket.session.namespace(), ticket.query));
     }
   }
 
@@ -395,6 +435,12 @@ final class TicketDecisions {
     host.emit(new TicketClosed(ticket.id, outcome, leaseId));
     host.timers.cancel(ticket);
     book.forget(ticket);
+    if (fetches != null) {
+      fetches.forget(ticket);
+      if (unwanted(ticket, outcome)) {
+        fetches.stop(ticket);
+      }
+    }
     host.tickets.remove(ticket.id);
     ticket.session.tickets.remove(ticket);
     letGo(ticket);

@@ -3,8 +3,12 @@ package io.orbitkv.core;
 /** Something that is due at a time unless it is cancelled before; an element of {@link Timers}. */
 abstract sealed class Timer
     permits AdoptionRetry,
+        LiveFetch,
+        LiveGrant,
         LiveLease,
         LiveTicket,
+        PeerDrain,
+        StagedGrant,
         TierRetry,
         TierWatch,
         UnsealedBlocks,

@@ -59,7 +59,8 @@ class QueryCostTest {
           copies,
           SessionListener.NONE,
           null,
-          PoolId.NONE);
+          PoolId.NONE,
+          null);
   private Reply last = new Reply.Cancelled(false);
   private final ReplySink sink = reply -> last = reply;
 

@@ -10,6 +10,7 @@ import io.orbitkv.core.Command.QueryMode;
 import io.orbitkv.core.eviction.Eviction;
 import io.orbitkv.core.pool.ExtentAllocator;
 import io.orbitkv.core.pool.PoolId;
+import io.orbitkv.core.remote.Peers;
 import io.orbitkv.core.ssd.SsdSettings;
 import io.orbitkv.core.ssd.SsdSettings.SsdAdmission;
 import io.orbitkv.state.Effects;
@@ -21,6 +22,7 @@ import io.orbitkv.state.HostInvariants;
 import io.orbitkv.state.HostState;
 import io.orbitkv.state.Keys;
 import io.orbitkv.state.identity.StateFormat;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -80,7 +82,7 @@ final class TestLoop {
   }
 
   TestLoop(HostConfig config, HostState recovered, FakeClock clock, FakeLog log) {
-    this(config, recovered, clock, log, null, null, newPool(config), PoolId.NONE);
+    this(config, recovered, clock, log, null, null, newPool(config), PoolId.NONE, null);
   }
 
   /** A loop with an SSD tier on {@code ssd}, which keeps its bytes from loop to loop. */
@@ -94,7 +96,27 @@ final class TestLoop {
         ssd,
         settings,
         newPool(config),
-        PoolId.NONE);
+        PoolId.NONE,
+        null);
+  }
+
+  /** A loop that works with others. */
+  static TestLoop withPeers(
+      HostConfig config,
+      HostState recovered,
+      FakeClock clock,
+      @Nullable FakeSsd ssd,
+      Peers peers) {
+    return new TestLoop(
+        config,
+        recovered,
+        clock,
+        new FakeLog(recovered.position()),
+        ssd,
+        ssd == null ? null : new SsdSettings(SsdAdmission.ALL, 1 << 20, 1 << 20, 100, 1_000),
+        Arena.ofAuto().allocate(config.poolBytes(), 4096),
+        PoolId.NONE,
+        peers);
   }
 
   /** A loop over memory that outlives it. */
@@ -107,7 +129,7 @@ final class TestLoop {
       MemorySegment pool,
       PoolId poolId) {
     SsdSettings settings = new SsdSettings(SsdAdmission.ALL, 1 << 20, 1 << 20, 100, 1_000);
-    return new TestLoop(config, recovered, clock, log, ssd, settings, pool, poolId);
+    return new TestLoop(config, recovered, clock, log, ssd, settings, pool, poolId, null);
   }
 
   static MemorySegment newPool(HostConfig config) {
@@ -122,7 +144,8 @@ final class TestLoop {
       @Nullable FakeSsd ssd,
       @Nullable SsdSettings settings,
       MemorySegment pool,
-      PoolId poolId) {
+      PoolId poolId,
+      @Nullable Peers peers) {
     this.ssd = ssd;
     this.clock = clock;
     this.state = recovered;
@@ -151,7 +174,8 @@ final class TestLoop {
             copies,
             (sessionId, reason) -> closedSessions.add(sessionId + " " + reason),
             ssd == null || settings == null ? null : ssd.tier(recovered, settings),
-            poolId);
+            poolId,
+            peers);
     for (int steps = 0; !loop.serving(); steps++) {
       assertEquals(1, loop.doWork());
       if (steps > 10_000) {
@@ -414,6 +438,14 @@ final class TestLoop {
       if (state.blockId(slot) != 0) {
         assertEquals(0, state.pins(slot), "pins of block " + state.blockId(slot));
       }
+    }
+    if (host.peers != null) {
+      assertEquals(0, state.openGrants(), "grants");
+      assertEquals(0, state.openRemoteReads(), "remote reads");
+      assertEquals(0, host.peers.fetching.total(), "bytes on their way from others");
+      assertEquals(0, host.peers.granted.total(), "granted bytes");
+      assertEquals(0, host.peers.heldBlocks(), "blocks held for those who wait");
+      assertEquals(0, host.peers.lookups.size(), "lookups");
     }
     for (LiveInstance instance : host.instances.values()) {
       assertEquals(0, instance.budget.usedBytes(), "budget of " + instance.name);
