@@ -109,9 +109,7 @@ final class FetchDecisions {
 
   private static StateKey key(LiveNamespace namespace, int groupId, Keys keys, int at) {
     return new StateKey(
-        namespace.name,
-        groupId,
-        BlockHash.read(keys.packed(), keys.offset(at), keys.keyBytes()));
+        namespace.name, groupId, BlockHash.read(keys.packed(), keys.offset(at), keys.keyBytes()));
   }
 
   /** A lookup is over; the ticket that asked, null if it has ended. */
@@ -312,7 +310,9 @@ final class FetchDecisions {
           generations[at] = extents[at].generation();
           slices.add(
               new RemoteRead.Slice(
-                  extents[at].offset(), namespace.contentBytes(g, slice), namespace.shape(g, slice)));
+                  extents[at].offset(),
+                  namespace.contentBytes(g, slice),
+                  namespace.shape(g, slice)));
         }
         RemoteCandidate candidate = part.candidates.get(page);
         if (candidate == null) {
@@ -357,12 +357,7 @@ final class FetchDecisions {
             peers.settings.readMillis());
     LiveFetch fetch =
         new LiveFetch(
-            read,
-            blockIds,
-            ticket,
-            part.bytes,
-            part.slices,
-            host.clock.monotonicMicros());
+            read, blockIds, ticket, part.bytes, part.slices, host.clock.monotonicMicros());
     fetch.pages = pages.toArray(NO_PAGES);
     peers.fetches.put(readId, fetch);
     peers.fetching.add(owner.node(), part.bytes);

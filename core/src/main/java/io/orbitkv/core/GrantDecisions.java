@@ -174,8 +174,7 @@ final class GrantDecisions {
   private int find(StagedGrant asked, int at) {
     WantedBlock wanted = asked.request.blocks().get(at);
     byte[] hash = wanted.key().hash().toBytes();
-    int slot =
-        host.state.findSlot(asked.namespace.id, wanted.key().group(), hash, 0, hash.length);
+    int slot = host.state.findSlot(asked.namespace.id, wanted.key().group(), hash, 0, hash.length);
     if (slot < 0 || !host.state.stored(slot)) {
       asked.refused[at] =
           new BlockGrant.NotGiven(GrantRefusal.UNKNOWN_KEY, "there is no such block");
@@ -289,8 +288,7 @@ final class GrantDecisions {
         outcomes.add(
             asked.blockIds[i] == 0
                 ? asked.refused[i]
-                : new BlockGrant.NotGiven(
-                    GrantRefusal.NOT_STAGED, "the block is not in memory"));
+                : new BlockGrant.NotGiven(GrantRefusal.NOT_STAGED, "the block is not in memory"));
         continue;
       }
       outcomes.add(given(asked.namespace, slot, ranges));
@@ -333,8 +331,7 @@ final class GrantDecisions {
     host.reply(request.replyTo(), new Reply.Granted(admission.get(), validMillis, outcomes));
   }
 
-  private BlockGrant given(
-      LiveNamespace namespace, int slot, List<GrantedRanges.Range> ranges) {
+  private BlockGrant given(LiveNamespace namespace, int slot, List<GrantedRanges.Range> ranges) {
     HostState state = host.state;
     int g = namespace.groupIndex(state.groupId(slot));
     List<BlockGrant.Slice> slices = new ArrayList<>();

@@ -121,20 +121,8 @@ public final class ManagerLoop implements Agent {
       @Nullable SsdTier tier,
       PoolId poolId) {
     this(
-        config,
-        version,
-        state,
-        log,
-        clock,
-        source,
-        policy,
-        extents,
-        pool,
-        copies,
-        listener,
-        tier,
-        poolId,
-        null);
+        config, version, state, log, clock, source, policy, extents, pool, copies, listener, tier,
+        poolId, null);
   }
 
   /**

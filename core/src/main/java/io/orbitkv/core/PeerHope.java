@@ -63,7 +63,9 @@ final class PeerHope {
     return counts;
   }
 
-  /** The candidate whose owner has the most of all, the first of equal ones; null if none is left. */
+  /**
+   * The candidate whose owner has the most of all, the first of equal ones; null if none is left.
+   */
   @Nullable RemoteCandidate best(Page page, Map<PeerRun, Integer> owners) {
     Integer key = keyOfPage.get(page);
     RemoteCandidate best = null;

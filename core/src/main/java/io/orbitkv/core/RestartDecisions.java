@@ -71,10 +71,7 @@ final class RestartDecisions {
         List.<Supplier<Iterator<HostEvent>>>of(
                 () -> List.of(epochStarted()).iterator(),
                 () -> each(state.remoteReads(), RestartDecisions::abandoned),
-                () ->
-                    each(
-                        state.grants(),
-                        open -> new GrantClosed(open.id(), GrantEnd.RESTART, 0)),
+                () -> each(state.grants(), open -> new GrantClosed(open.id(), GrantEnd.RESTART, 0)),
                 () ->
                     each(
                         state.restores(),

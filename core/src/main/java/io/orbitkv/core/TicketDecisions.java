@@ -100,8 +100,7 @@ final class TicketDecisions {
 
   /** Opens a ticket if more can be had than what is in DRAM; whether the query is answered. */
   private boolean waits(LiveSession session, Query query, QueryEvidence evidence) {
-    boolean asks =
-        fetches != null && fetches.worthAsking(query, evidence, session.namespace());
+    boolean asks = fetches != null && fetches.worthAsking(query, evidence, session.namespace());
     if (!worthWaiting(query, evidence) && !asks) {
       return false;
     }

@@ -79,9 +79,7 @@ final class FakePeers implements RemoteBlocks, GrantedRanges {
   @Override
   public int poll(RemoteEvents to, int limit) {
     int told = 0;
-    for (Consumer<RemoteEvents> event;
-        told < limit && (event = events.poll()) != null;
-        told++) {
+    for (Consumer<RemoteEvents> event; told < limit && (event = events.poll()) != null; told++) {
       event.accept(to);
     }
     return told;

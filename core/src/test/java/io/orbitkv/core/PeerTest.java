@@ -128,7 +128,8 @@ class PeerTest {
   }
 
   /** Moves what was granted, with a byte changed if so wished. */
-  private static void move(RemoteRead read, Reply.Granted granted, MemorySegment from, boolean lie) {
+  private static void move(
+      RemoteRead read, Reply.Granted granted, MemorySegment from, boolean lie) {
     read.granted(granted.admission().id());
     for (int block = 0; block < granted.blocks().size(); block++) {
       if (granted.blocks().get(block) instanceof BlockGrant.Given(List<BlockGrant.Slice> slices)) {
@@ -294,8 +295,7 @@ class PeerTest {
     publishOnA("ab");
     long session = b.open("engine", pagesOfB);
     Answers query = b.query(session, "q", QueryMode.WAIT, keys("ab"));
-    answerLookup(
-        told -> new RemoteCandidate(told.owner(), told.tier(), told.generation() + 7));
+    answerLookup(told -> new RemoteCandidate(told.owner(), told.tier(), told.generation() + 7));
     RemoteRead read = portsOfB.reads.removeFirst();
     Reply.GrantRefused refused = authorize(portsOfB.run, read).last(Reply.GrantRefused.class);
     assertEquals(GrantRefusal.WRONG_GENERATION, refused.reason());
@@ -318,22 +318,16 @@ class PeerTest {
         read.blocks().stream()
             .map(block -> new WantedBlock(block.key(), block.tier(), block.generation()))
             .toList();
-    assertEquals(
-        GrantRefusal.WRONG_RUNTIME, refusal(new UUID(8, 8), read.format(), wanted));
-    assertEquals(
-        GrantRefusal.FOREIGN_FORMAT, refusal(portsOfA.run.runtime(), "other/1", wanted));
+    assertEquals(GrantRefusal.WRONG_RUNTIME, refusal(new UUID(8, 8), read.format(), wanted));
+    assertEquals(GrantRefusal.FOREIGN_FORMAT, refusal(portsOfA.run.runtime(), "other/1", wanted));
     assertEquals(
         GrantRefusal.BAD_REQUEST, refusal(portsOfA.run.runtime(), read.format(), List.of()));
     assertEquals(
         GrantRefusal.BAD_REQUEST,
         refusal(
-            portsOfA.run.runtime(),
-            read.format(),
-            List.of(wanted.getFirst(), wanted.getFirst())));
-    a.send(
-        new Command.Evict(new Command.EvictSelector.All(), new Answers()));
-    assertEquals(
-        GrantRefusal.UNKNOWN_KEY, refusal(portsOfA.run.runtime(), read.format(), wanted));
+            portsOfA.run.runtime(), read.format(), List.of(wanted.getFirst(), wanted.getFirst())));
+    a.send(new Command.Evict(new Command.EvictSelector.All(), new Answers()));
+    assertEquals(GrantRefusal.UNKNOWN_KEY, refusal(portsOfA.run.runtime(), read.format(), wanted));
     assertEquals(
         GrantRefusal.UNKNOWN_GRANT,
         release(new UUID(1, 99)).last(Reply.GrantRefused.class).reason());
@@ -436,7 +430,8 @@ class PeerTest {
     long session = b.open("engine", pagesOfB);
     Answers query = b.query(session, "q", QueryMode.WAIT, keys("ab"));
     answerLookup(told -> told);
-    b.cancelTicket(session, query.replies.getFirst() instanceof Reply.Loading it ? it.ticketId() : 0);
+    b.cancelTicket(
+        session, query.replies.getFirst() instanceof Reply.Loading it ? it.ticketId() : 0);
     assertTrue(portsOfB.reads.getFirst().stopped());
     end(portsOfB.reads.removeFirst());
     assertEquals(2, b.state.totals().fetchesFailed(RemoteFailure.CANCELLED));
@@ -448,7 +443,8 @@ class PeerTest {
     publishOnA("ab");
     long session = b.open("engine", pagesOfB);
     Answers query = b.query(session, "q", QueryMode.WAIT, keys("ab"));
-    b.cancelTicket(session, query.replies.getFirst() instanceof Reply.Loading it ? it.ticketId() : 0);
+    b.cancelTicket(
+        session, query.replies.getFirst() instanceof Reply.Loading it ? it.ticketId() : 0);
     answerLookup(told -> told);
     assertEquals(List.of(), portsOfB.reads);
     b.checkIdle();
@@ -510,7 +506,8 @@ class PeerTest {
     Answers stopped = a.send(new Command.Shutdown("test", new Answers()));
     assertEquals(List.of(), stopped.replies, "a grant drains");
     assertEquals(
-        GrantRefusal.DRAINING, authorize(portsOfB.run, read).last(Reply.GrantRefused.class).reason());
+        GrantRefusal.DRAINING,
+        authorize(portsOfB.run, read).last(Reply.GrantRefused.class).reason());
     drainA();
     stopped.last(Reply.ShutDown.class);
     assertEquals(1, a.state.totals().grantsClosed(GrantEnd.SHUTDOWN));

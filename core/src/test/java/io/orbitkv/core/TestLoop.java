@@ -102,11 +102,7 @@ final class TestLoop {
 
   /** A loop that works with others. */
   static TestLoop withPeers(
-      HostConfig config,
-      HostState recovered,
-      FakeClock clock,
-      @Nullable FakeSsd ssd,
-      Peers peers) {
+      HostConfig config, HostState recovered, FakeClock clock, @Nullable FakeSsd ssd, Peers peers) {
     return new TestLoop(
         config,
         recovered,
