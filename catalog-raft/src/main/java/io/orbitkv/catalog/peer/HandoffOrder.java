@@ -15,9 +15,17 @@ public sealed interface HandoffOrder {
   record Start(int catalogShard, long fromGeneration, List<NodeId> members)
       implements HandoffOrder {}
 
-  /** Go on with one that stands still. */
-  record Resume(int catalogShard, long fromGeneration) implements HandoffOrder {}
+  /**
+   * Go on with one that stands still.
+   *
+   * @param attempt its number, as {@link HandoffReport.Status} tells it
+   */
+  record Resume(int catalogShard, long attempt) implements HandoffOrder {}
 
-  /** Undo one that is not committed. */
-  record RollBack(int catalogShard, long fromGeneration) implements HandoffOrder {}
+  /**
+   * Undo one that is not committed.
+   *
+   * @param attempt its number, as {@link HandoffReport.Status} tells it
+   */
+  record RollBack(int catalogShard, long attempt) implements HandoffOrder {}
 }

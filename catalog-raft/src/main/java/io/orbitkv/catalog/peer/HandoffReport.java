@@ -12,10 +12,12 @@ public sealed interface HandoffReport {
    *
    * @param current the placement in force
    * @param next the one to come, while a handoff is under way
+   * @param attempt the number of the handoff that is under way, or of the last one; 0 before any
    * @param step its step, empty when none is under way
    * @param progress for people
    */
-  record Status(Placement current, Optional<Placement> next, String step, String progress)
+  record Status(
+      Placement current, Optional<Placement> next, long attempt, String step, String progress)
       implements HandoffReport {}
 
   /** The order was not taken. */

@@ -208,9 +208,9 @@ public final class PeerClient implements AutoCloseable {
         start.members().forEach(member -> request.addMembers(member.toString()));
       }
       case HandoffOrder.Resume resume ->
-          request.setAction(HandoffAction.RESUME).setExpectedGeneration(resume.fromGeneration());
+          request.setAction(HandoffAction.RESUME).setAttempt(resume.attempt());
       case HandoffOrder.RollBack back ->
-          request.setAction(HandoffAction.ROLL_BACK).setExpectedGeneration(back.fromGeneration());
+          request.setAction(HandoffAction.ROLL_BACK).setAttempt(back.attempt());
     }
     return request.build();
   }
@@ -223,6 +223,7 @@ public final class PeerClient implements AutoCloseable {
     return new HandoffReport.Status(
         Protos.placement(status.getCurrent()),
         status.hasNext() ? Optional.of(Protos.placement(status.getNext())) : Optional.empty(),
+        status.getAttempt(),
         status.getStep(),
         status.getProgress());
   }

@@ -149,8 +149,8 @@ final class PeerService extends PeerGrpc.PeerImplBase {
       case START ->
           new HandoffOrder.Start(
               shard, generation, request.getMembersList().stream().map(NodeId::new).toList());
-      case RESUME -> new HandoffOrder.Resume(shard, generation);
-      case ROLL_BACK -> new HandoffOrder.RollBack(shard, generation);
+      case RESUME -> new HandoffOrder.Resume(shard, request.getAttempt());
+      case ROLL_BACK -> new HandoffOrder.RollBack(shard, request.getAttempt());
       case UNRECOGNIZED -> throw new IllegalArgumentException("an order of a kind not known");
     };
   }
@@ -160,10 +160,16 @@ final class PeerService extends PeerGrpc.PeerImplBase {
     return switch (report) {
       case HandoffReport.Refused(Refusal refusal) ->
           response.setRefused(Protos.refusal(refusal)).build();
-      case HandoffReport.Status(Placement current, var next, String step, String progress) -> {
+      case HandoffReport.Status(
+              Placement current,
+              var next,
+              long attempt,
+              String step,
+              String progress) -> {
         HandoffStatus.Builder status =
             HandoffStatus.newBuilder()
                 .setCurrent(Protos.placement(current))
+                .setAttempt(attempt)
                 .setStep(step)
                 .setProgress(progress);
         next.ifPresent(placement -> status.setNext(Protos.placement(placement)));

@@ -251,6 +251,7 @@ class PeerCallsTest {
         new HandoffReport.Status(
             placement,
             Optional.of(new Placement(3, 2, List.of(a.node, b.node))),
+            1,
             "PREPARED",
             "0 of 3 owners"),
         reached(a.to(b).handoff(start, SECONDS).join()));

@@ -146,12 +146,14 @@ final class TestHost
                   Optional.of(
                       new Placement(
                           start.catalogShard(), current.generation() + 1, start.members())),
+                  1,
                   "PREPARED",
                   "0 of 3 owners");
           case HandoffOrder.Start _, HandoffOrder.Resume _, HandoffOrder.RollBack _ ->
               new HandoffReport.Refused(
                   new Refusal(RefusalCategory.STALE, "generation", "read it again"));
-          case HandoffOrder.Show _ -> new HandoffReport.Status(current, Optional.empty(), "", "");
+          case HandoffOrder.Show _ ->
+              new HandoffReport.Status(current, Optional.empty(), 0, "", "");
         });
   }
 

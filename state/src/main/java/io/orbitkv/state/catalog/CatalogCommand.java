@@ -32,49 +32,47 @@ public sealed interface CatalogCommand {
     }
   }
 
-  /** No stream of this owner with that epoch or a lower one counts any more. */
+  /**
+   * No stream of this owner with that epoch or a lower one counts any more.
+   *
+   * @param epoch of a run that has streamed: a fence above it would lock out runs to come
+   */
   record FenceOwner(NodeId owner, long epoch) implements CatalogCommand {}
 
   /**
-   * Members are to become others: new ones join and owners stream to both sets.
+   * A fenced owner is not coming back, and its entry goes. Whoever sends it has seen that no member
+   * has that name; should the old run speak once more nevertheless, lookups leave it out, since
+   * they count members only.
+   *
+   * @param epoch of the fence
+   */
+  record ForgetOwner(NodeId owner, long epoch) implements CatalogCommand {}
+
+  /**
+   * Members are to become others: new ones join and owners stream to both sets. It begins attempt
+   * {@code lastAttempt + 1}; all that follows names that attempt, so that nothing that was said of
+   * an earlier one is taken for it.
    *
    * @param generation of the placement that is to be replaced
+   * @param lastAttempt the last attempt that the sender knows of, 0 before the first
    */
-  record PrepareHandoff(long generation, List<NodeId> target) implements CatalogCommand {
+  record PrepareHandoff(long generation, long lastAttempt, List<NodeId> target)
+      implements CatalogCommand {
     /** Copies the list. */
     public PrepareHandoff {
       target = List.copyOf(target);
     }
   }
 
-  /** The new members have what the old ones have. */
-  record CaughtUp(long generation, List<NodeId> target) implements CatalogCommand {
-    /** Copies the list. */
-    public CaughtUp {
-      target = List.copyOf(target);
-    }
-  }
+  /** The new members of an attempt have what the old ones have. */
+  record CaughtUp(long attempt) implements CatalogCommand {}
 
-  /** The target becomes the placement of the next generation. */
-  record CommitHandoff(long generation, List<NodeId> target) implements CatalogCommand {
-    /** Copies the list. */
-    public CommitHandoff {
-      target = List.copyOf(target);
-    }
-  }
+  /** The target of an attempt becomes the placement of the next generation. */
+  record CommitHandoff(long attempt) implements CatalogCommand {}
 
-  /**
-   * Members that left have let go of the catalog shard: the handoff is over.
-   *
-   * @param generation of the placement that the handoff made
-   */
-  record RetireHandoff(long generation) implements CatalogCommand {}
+  /** Members that left have let go of the catalog shard: the handoff is over. */
+  record RetireHandoff(long attempt) implements CatalogCommand {}
 
-  /** The handoff is given up; possible until it is committed. */
-  record RollBackHandoff(long generation, List<NodeId> target) implements CatalogCommand {
-    /** Copies the list. */
-    public RollBackHandoff {
-      target = List.copyOf(target);
-    }
-  }
+  /** The attempt is given up; possible until it is committed. */
+  record RollBackHandoff(long attempt) implements CatalogCommand {}
 }

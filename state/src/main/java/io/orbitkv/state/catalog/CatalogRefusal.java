@@ -16,14 +16,24 @@ public enum CatalogRefusal {
   NOTHING_TO_MOVE(Category.USER, "name other members, or be content"),
   /** Another handoff has begun and is not over. */
   HANDOFF_OPEN(Category.UNAVAILABLE, "wait until it is over, or roll it back first"),
-  /** No handoff to that target is open. */
-  NO_SUCH_HANDOFF(Category.STALE, "read the placement and prepare anew"),
+  /** A later attempt of a handoff was made, or that attempt was rolled back. */
+  OLD_ATTEMPT(Category.STALE, "read where the handoff stands, then ask anew"),
+  /** No handoff has been attempted so often. */
+  UNKNOWN_ATTEMPT(Category.USER, "read where the handoff stands first"),
   /** The new members do not have everything yet. */
   NOT_CAUGHT_UP(Category.UNAVAILABLE, "wait until the new members have caught up"),
+  /** The handoff is not committed: nobody may let go. */
+  NOT_COMMITTED(Category.UNAVAILABLE, "commit it first, or roll it back"),
   /** The handoff is committed: it can only be finished. */
   COMMITTED_ALREADY(Category.STALE, "finish it, and hand off again to go back"),
   /** A later run of that owner has a stream, or the owner was fenced. */
   OLD_EPOCH(Category.STALE, "this run is over: start again with a higher epoch"),
+  /** No run of that owner with that epoch has streamed to this catalog shard. */
+  UNKNOWN_RUN(Category.USER, "there is nothing to fence or forget: read the owners first"),
+  /** Only an owner that is fenced can be forgotten. */
+  NOT_FENCED(Category.USER, "fence its run first"),
+  /** Too many owners are known, and none is fenced. */
+  TOO_MANY_OWNERS(Category.UNAVAILABLE, "fence and forget owners that are gone"),
   /** Another run has that epoch. */
   EPOCH_TAKEN(Category.STALE, "two runs of one node must not have one epoch: start again");
 

@@ -1,7 +1,10 @@
 package io.orbitkv.state.catalog;
 
 import io.orbitkv.state.catalog.Handoff.Step;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *   shard 3
  *   position 17
  *   placement 2 host-a,host-b,host-c             absent before the catalog shard was founded
- *   handoff PREPARED host-a,host-d host-a,host-b,host-c       target and former members; absent if none is open
+ *   attempts 3 1                                 handoffs attempted, and the one that made the placement
+ *   handoff 3 PREPARED host-a,host-d host-a,host-b,host-c     attempt, target, former members; absent if none is open
  *   owner host-a 0e9c4a3e-... 5 open             any number, in the order of the names; or: fenced
  *   crc32c 1f2e3d4c                              of all bytes before this line
  * </pre>
@@ -50,9 +54,12 @@ public final class CatalogSnapshot {
       text.append("placement ").append(placement.generation()).append(' ');
       text.append(names(placement.members())).append('\n');
     }
+    text.append("attempts ").append(state.lastAttempt()).append(' ');
+    text.append(state.committedAttempt()).append('\n');
     Handoff handoff = state.handoff();
     if (handoff != null) {
-      text.append("handoff ").append(handoff.step().name()).append(' ');
+      text.append("handoff ").append(handoff.attempt()).append(' ');
+      text.append(handoff.step().name()).append(' ');
       text.append(names(handoff.target())).append(' ').append(names(handoff.former())).append('\n');
     }
     state
@@ -96,6 +103,16 @@ public final class CatalogSnapshot {
     }
   }
 
+  /** A number by which members compare their states: the first eight bytes of a SHA-256. */
+  public static long digest(CatalogState state) {
+    try {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(write(state));
+      return ByteBuffer.wrap(hash).getLong();
+    } catch (NoSuchAlgorithmException missing) {
+      throw new IllegalStateException("every JDK has SHA-256", missing);
+    }
+  }
+
   private static String crc(byte[] bytes, int length) {
     CRC32C crc = new CRC32C();
     crc.update(bytes, 0, length);
@@ -126,6 +143,7 @@ public final class CatalogSnapshot {
         List<String> words = words("placement", 2);
         placement = new Placement(shard, Long.parseLong(words.get(0)), nodes(words.get(1)));
       }
+      List<String> attempts = words("attempts", 2);
       Handoff handoff = handoff();
       TreeMap<NodeId, OwnerStream> owners = new TreeMap<>();
       while (follows("owner")) {
@@ -138,15 +156,26 @@ public final class CatalogSnapshot {
       if (next != lines.size()) {
         throw new IllegalArgumentException("line " + (next + 1) + " is none of the format");
       }
-      return new CatalogState(shard, position, placement, handoff, owners);
+      return new CatalogState(
+          shard,
+          position,
+          placement,
+          Long.parseLong(attempts.get(0)),
+          Long.parseLong(attempts.get(1)),
+          handoff,
+          owners);
     }
 
     private @Nullable Handoff handoff() {
       if (!follows("handoff")) {
         return null;
       }
-      List<String> words = words("handoff", 3);
-      return new Handoff(Step.valueOf(words.get(0)), nodes(words.get(1)), nodes(words.get(2)));
+      List<String> words = words("handoff", 4);
+      return new Handoff(
+          Long.parseLong(words.get(0)),
+          Step.valueOf(words.get(1)),
+          nodes(words.get(2)),
+          nodes(words.get(3)));
     }
 
     private static boolean fenced(String word) {

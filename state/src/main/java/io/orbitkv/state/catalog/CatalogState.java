@@ -5,6 +5,7 @@ import io.orbitkv.state.catalog.CatalogAnswer.Refused;
 import io.orbitkv.state.catalog.CatalogCommand.CaughtUp;
 import io.orbitkv.state.catalog.CatalogCommand.CommitHandoff;
 import io.orbitkv.state.catalog.CatalogCommand.FenceOwner;
+import io.orbitkv.state.catalog.CatalogCommand.ForgetOwner;
 import io.orbitkv.state.catalog.CatalogCommand.Found;
 import io.orbitkv.state.catalog.CatalogCommand.OpenStream;
 import io.orbitkv.state.catalog.CatalogCommand.PrepareHandoff;
@@ -13,9 +14,10 @@ import io.orbitkv.state.catalog.CatalogCommand.RollBackHandoff;
 import io.orbitkv.state.catalog.Handoff.Step;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,10 +35,15 @@ public final class CatalogState {
   /** The most members of a placement. */
   public static final int MAX_MEMBERS = 15;
 
+  /** The most owners that are known at a time; one that is fenced makes room for another. */
+  public static final int MAX_OWNERS = 4_096;
+
   private final int catalogShard;
   private final TreeMap<NodeId, OwnerStream> owners = new TreeMap<>();
   private @Nullable Placement placement;
   private @Nullable Handoff handoff;
+  private long lastAttempt;
+  private long committedAttempt;
   private long position;
 
   /**
@@ -52,11 +59,15 @@ public final class CatalogState {
       int catalogShard,
       long position,
       @Nullable Placement placement,
+      long lastAttempt,
+      long committedAttempt,
       @Nullable Handoff handoff,
       SortedMap<NodeId, OwnerStream> owners) {
     this.catalogShard = catalogShard;
     this.position = position;
     this.placement = placement;
+    this.lastAttempt = lastAttempt;
+    this.committedAttempt = committedAttempt;
     this.handoff = handoff;
     this.owners.putAll(owners);
   }
@@ -80,6 +91,16 @@ public final class CatalogState {
     return handoff;
   }
 
+  /** How many handoffs have been attempted, those that were rolled back too. */
+  public long lastAttempt() {
+    return lastAttempt;
+  }
+
+  /** The attempt that made the placement in force; 0 for the first one. */
+  public long committedAttempt() {
+    return committedAttempt;
+  }
+
   /** The newest run of each owner, in the order of their names. */
   public SortedMap<NodeId, OwnerStream> owners() {
     return Collections.unmodifiableSortedMap(owners);
@@ -87,26 +108,28 @@ public final class CatalogState {
 
   /** Does what a command asks, or says why not. */
   public CatalogAnswer apply(CatalogCommand command) {
-    Placement before = placement;
+    CatalogInvariants.Before before = CatalogInvariants.before(this, command);
     CatalogAnswer answer =
         switch (command) {
           case Found(List<NodeId> members) -> found(members);
           case OpenStream open -> open(open);
           case FenceOwner(NodeId owner, long epoch) -> fence(owner, epoch);
-          case PrepareHandoff(long generation, List<NodeId> target) -> prepare(generation, target);
-          case CaughtUp(long generation, List<NodeId> target) -> caughtUp(generation, target);
-          case CommitHandoff(long generation, List<NodeId> target) -> commit(generation, target);
-          case RetireHandoff(long generation) -> retire(generation);
-          case RollBackHandoff(long generation, List<NodeId> target) ->
-              rollBack(generation, target);
+          case ForgetOwner(NodeId owner, long epoch) -> forget(owner, epoch);
+          case PrepareHandoff(long generation, long last, List<NodeId> target) ->
+              prepare(generation, last, target);
+          case CaughtUp(long attempt) -> caughtUp(attempt);
+          case CommitHandoff(long attempt) -> commit(attempt);
+          case RetireHandoff(long attempt) -> retire(attempt);
+          case RollBackHandoff(long attempt) -> rollBack(attempt);
         };
-    CatalogInvariants.checkStep(before, this);
+    before.check(this);
     return answer;
   }
 
   private CatalogAnswer found(List<NodeId> members) {
     if (placement != null) {
-      boolean same = placement.generation() == 1 && placement.members().equals(members);
+      boolean same =
+          placement.generation() == 1 && good(members) && placement.hasSameHosts(members);
       return same ? already() : refused(CatalogRefusal.FOUNDED_OTHERWISE);
     }
     if (!good(members)) {
@@ -129,24 +152,52 @@ public final class CatalogState {
           ? already()
           : refused(CatalogRefusal.EPOCH_TAKEN);
     }
+    if (known == null && owners.size() >= MAX_OWNERS && !forgetSomeFenced()) {
+      return refused(CatalogRefusal.TOO_MANY_OWNERS);
+    }
     owners.put(open.owner(), new OwnerStream(open.runtime(), open.epoch(), false));
     return changed();
   }
 
+  /** Forgets the first fenced owner by name; false if none is fenced. */
+  private boolean forgetSomeFenced() {
+    for (Map.Entry<NodeId, OwnerStream> each : owners.entrySet()) {
+      if (each.getValue().fenced()) {
+        owners.remove(each.getKey());
+        return true;
+      }
+    }
+    return false;
+  }
+
   private CatalogAnswer fence(NodeId owner, long epoch) {
     OwnerStream known = owners.get(owner);
-    if (epoch < 1) {
-      return refused(CatalogRefusal.OLD_EPOCH);
+    if (known == null || epoch < 1 || epoch > known.epoch()) {
+      return refused(CatalogRefusal.UNKNOWN_RUN);
     }
-    if (known != null && (known.epoch() > epoch || (known.epoch() == epoch && known.fenced()))) {
+    if (epoch < known.epoch() || known.fenced()) {
       return already();
     }
-    UUID runtime = known != null && known.epoch() == epoch ? known.runtime() : OwnerStream.NO_RUN;
-    owners.put(owner, new OwnerStream(runtime, epoch, true));
+    owners.put(owner, new OwnerStream(known.runtime(), epoch, true));
     return changed();
   }
 
-  private CatalogAnswer prepare(long generation, List<NodeId> target) {
+  private CatalogAnswer forget(NodeId owner, long epoch) {
+    OwnerStream known = owners.get(owner);
+    if (known == null) {
+      return already();
+    }
+    if (epoch != known.epoch()) {
+      return refused(epoch < known.epoch() ? CatalogRefusal.OLD_EPOCH : CatalogRefusal.UNKNOWN_RUN);
+    }
+    if (!known.fenced()) {
+      return refused(CatalogRefusal.NOT_FENCED);
+    }
+    owners.remove(owner);
+    return changed();
+  }
+
+  private CatalogAnswer prepare(long generation, long last, List<NodeId> target) {
     Placement now = placement;
     CatalogRefusal wrong = wrongGeneration(generation);
     if (now == null || wrong != null) {
@@ -155,101 +206,90 @@ public final class CatalogState {
     if (!good(target)) {
       return refused(CatalogRefusal.BAD_MEMBERS);
     }
-    if (handoff != null) {
-      boolean same = handoff.step() != Step.COMMITTED && handoff.target().equals(target);
+    Handoff open = handoff;
+    if (open != null) {
+      boolean same =
+          open.step() != Step.COMMITTED
+              && open.attempt() == last + 1
+              && sameHosts(open.target(), target);
       return same ? already() : refused(CatalogRefusal.HANDOFF_OPEN);
     }
-    if (target.equals(now.members())) {
+    if (last != lastAttempt) {
+      return refused(
+          last >= 0 && last < lastAttempt
+              ? CatalogRefusal.OLD_ATTEMPT
+              : CatalogRefusal.UNKNOWN_ATTEMPT);
+    }
+    if (now.hasSameHosts(target)) {
       return refused(CatalogRefusal.NOTHING_TO_MOVE);
     }
-    handoff = new Handoff(Step.PREPARED, target, now.members());
+    handoff = new Handoff(++lastAttempt, Step.PREPARED, target, now.members());
     return changed();
   }
 
-  private CatalogAnswer caughtUp(long generation, List<NodeId> target) {
-    CatalogRefusal wrong = wrongGeneration(generation);
-    if (wrong != null) {
-      return refused(wrong);
+  private CatalogAnswer caughtUp(long attempt) {
+    Handoff open = handoff;
+    if (open == null || open.attempt() != attempt) {
+      return attempt > 0 && attempt == committedAttempt ? already() : refused(notOpen(attempt));
     }
-    Handoff open = openTo(target);
-    if (open == null) {
-      return refused(CatalogRefusal.NO_SUCH_HANDOFF);
-    }
-    if (open.step() == Step.CAUGHT_UP) {
+    if (open.step() != Step.PREPARED) {
       return already();
     }
     handoff = open.at(Step.CAUGHT_UP);
     return changed();
   }
 
-  private CatalogAnswer commit(long generation, List<NodeId> target) {
-    if (committed(generation, target)) {
+  private CatalogAnswer commit(long attempt) {
+    Handoff open = handoff;
+    if (attempt > 0 && attempt == committedAttempt) {
       return already();
     }
-    CatalogRefusal wrong = wrongGeneration(generation);
-    if (wrong != null) {
-      return refused(wrong);
-    }
-    Handoff open = openTo(target);
-    if (open == null) {
-      return refused(CatalogRefusal.NO_SUCH_HANDOFF);
+    if (open == null || open.attempt() != attempt) {
+      return refused(notOpen(attempt));
     }
     if (open.step() != Step.CAUGHT_UP) {
       return refused(CatalogRefusal.NOT_CAUGHT_UP);
     }
-    placement = new Placement(catalogShard, generation + 1, target);
+    Placement now = Objects.requireNonNull(placement, "a handoff of no placement");
+    placement = new Placement(catalogShard, now.generation() + 1, open.target());
     handoff = open.at(Step.COMMITTED);
+    committedAttempt = attempt;
     return changed();
   }
 
-  private CatalogAnswer retire(long generation) {
-    CatalogRefusal wrong = wrongGeneration(generation);
-    if (wrong != null) {
-      return refused(wrong);
+  private CatalogAnswer retire(long attempt) {
+    Handoff open = handoff;
+    if (open == null || open.attempt() != attempt) {
+      return attempt > 0 && attempt == committedAttempt ? already() : refused(notOpen(attempt));
     }
-    if (handoff == null) {
-      return already();
-    }
-    if (handoff.step() != Step.COMMITTED) {
-      return refused(CatalogRefusal.HANDOFF_OPEN);
+    if (open.step() != Step.COMMITTED) {
+      return refused(CatalogRefusal.NOT_COMMITTED);
     }
     handoff = null;
     return changed();
   }
 
-  private CatalogAnswer rollBack(long generation, List<NodeId> target) {
-    if (committed(generation, target)) {
+  private CatalogAnswer rollBack(long attempt) {
+    Handoff open = handoff;
+    if (attempt > 0 && attempt == committedAttempt) {
       return refused(CatalogRefusal.COMMITTED_ALREADY);
     }
-    CatalogRefusal wrong = wrongGeneration(generation);
-    if (wrong != null) {
-      return refused(wrong);
-    }
-    if (handoff == null) {
-      return already();
-    }
-    if (openTo(target) == null) {
-      return refused(CatalogRefusal.NO_SUCH_HANDOFF);
+    if (open == null || open.attempt() != attempt) {
+      boolean rolledBack = attempt > 0 && attempt == lastAttempt;
+      return rolledBack ? already() : refused(notOpen(attempt));
     }
     handoff = null;
     return changed();
   }
 
-  /** The handoff to that target, if it is open and not committed. */
-  private @Nullable Handoff openTo(List<NodeId> target) {
-    Handoff open = handoff;
-    return open != null && open.step() != Step.COMMITTED && open.target().equals(target)
-        ? open
-        : null;
-  }
-
-  /** Whether the placement in force is what a handoff of that generation to that target made. */
-  private boolean committed(long generation, List<NodeId> target) {
-    Placement now = placement;
-    return now != null
-        && now.generation() == generation + 1
-        && now.generation() > 1
-        && now.members().equals(target);
+  /** Why nothing can be said of an attempt that is not the open one. */
+  private CatalogRefusal notOpen(long attempt) {
+    if (placement == null) {
+      return CatalogRefusal.NOT_FOUNDED;
+    }
+    return attempt >= 1 && attempt <= lastAttempt
+        ? CatalogRefusal.OLD_ATTEMPT
+        : CatalogRefusal.UNKNOWN_ATTEMPT;
   }
 
   private @Nullable CatalogRefusal wrongGeneration(long generation) {
@@ -263,6 +303,10 @@ public final class CatalogState {
     return generation >= 1 && generation < now.generation()
         ? CatalogRefusal.OLD_GENERATION
         : CatalogRefusal.UNKNOWN_GENERATION;
+  }
+
+  private static boolean sameHosts(List<NodeId> some, List<NodeId> others) {
+    return some.size() == others.size() && some.containsAll(others);
   }
 
   private static boolean good(List<NodeId> members) {

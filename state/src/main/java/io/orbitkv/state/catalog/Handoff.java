@@ -13,10 +13,11 @@ import java.util.List;
  * <p>The placement becomes the target's at the commit, in one step of the log, with the next
  * generation.
  *
+ * @param attempt its number: handoffs of a catalog shard are counted, those rolled back too
  * @param target the members to be, or that are since the commit
  * @param former the members before
  */
-public record Handoff(Step step, List<NodeId> target, List<NodeId> former) {
+public record Handoff(long attempt, Step step, List<NodeId> target, List<NodeId> former) {
 
   /** How far a handoff is. */
   public enum Step {
@@ -30,11 +31,14 @@ public record Handoff(Step step, List<NodeId> target, List<NodeId> former) {
 
   /** Copies the lists. */
   public Handoff {
+    if (attempt < 1) {
+      throw new IllegalArgumentException("attempt " + attempt);
+    }
     target = List.copyOf(target);
     former = List.copyOf(former);
   }
 
   Handoff at(Step next) {
-    return new Handoff(next, target, former);
+    return new Handoff(attempt, next, target, former);
   }
 }

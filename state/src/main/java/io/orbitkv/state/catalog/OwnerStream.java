@@ -5,10 +5,17 @@ import java.util.UUID;
 /**
  * The newest run of an owner that a catalog shard knows.
  *
- * @param runtime of that run; null UUID (all zeros) if only a fence is known
- * @param epoch of that run, or of the fence, from 1
+ * @param runtime of that run, not the UUID of zeros
+ * @param epoch of that run, from 1
  * @param fenced whether its stream counts no more
  */
 public record OwnerStream(UUID runtime, long epoch, boolean fenced) {
   static final UUID NO_RUN = new UUID(0, 0);
+
+  /** Refuses what no run has. */
+  public OwnerStream {
+    if (epoch < 1 || runtime.equals(NO_RUN)) {
+      throw new IllegalArgumentException("run " + runtime + " of epoch " + epoch);
+    }
+  }
 }

@@ -7,7 +7,8 @@ import java.util.List;
  *
  * @param catalogShard 0 to {@link CatalogShards#COUNT} - 1
  * @param generation from 1, grows with each handoff
- * @param members the hosts, without repetition, at least one
+ * @param members the hosts, without repetition, at least one, whoever is to lead first: two
+ *     placements of the same hosts in another order are the same to a handoff
  */
 public record Placement(int catalogShard, long generation, List<NodeId> members) {
 
@@ -21,5 +22,10 @@ public record Placement(int catalogShard, long generation, List<NodeId> members)
     if (members.isEmpty() || members.stream().distinct().count() != members.size()) {
       throw new IllegalArgumentException("members " + members);
     }
+  }
+
+  /** Whether others are the same hosts, in any order. */
+  boolean hasSameHosts(List<NodeId> others) {
+    return members.size() == others.size() && members.containsAll(others);
   }
 }
