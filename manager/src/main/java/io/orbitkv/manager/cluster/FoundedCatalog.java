@@ -136,7 +136,8 @@ final class FoundedCatalog implements PlacementView, PlacementFeed, CatalogAdmin
     Placement current = placement(order.catalogShard());
     return CompletableFuture.completedFuture(
         switch (order) {
-          case HandoffOrder.Show _ -> new HandoffReport.Status(current, Optional.empty(), 0, "", "");
+          case HandoffOrder.Show _ ->
+              new HandoffReport.Status(current, Optional.empty(), 0, "", "");
           case HandoffOrder.Start _, HandoffOrder.Resume _, HandoffOrder.RollBack _ ->
               new HandoffReport.Refused(
                   new Refusal(

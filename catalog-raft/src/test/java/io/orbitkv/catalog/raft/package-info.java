@@ -1,0 +1,4 @@
+@NullMarked
+package io.orbitkv.catalog.raft;
+
+import org.jspecify.annotations.NullMarked;
