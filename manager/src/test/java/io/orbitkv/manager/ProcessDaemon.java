@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** {@code orbitkv manager} in a process of its own, which can be stopped and killed. */
 public final class ProcessDaemon implements AutoCloseable {
-  private static final long START_NANOS = 30_000_000_000L;
+  private static final long START_NANOS = 60_000_000_000L;
   private static final List<String> JVM_OPTIONS =
       List.of(
           "--enable-native-access=ALL-UNNAMED",
@@ -49,6 +49,11 @@ public final class ProcessDaemon implements AutoCloseable {
   /** Starts it and waits until it serves. */
   public void start() throws IOException {
     launch();
+    awaitServing();
+  }
+
+  /** Waits until it serves. */
+  public void awaitServing() throws IOException {
     Path log = log(starts);
     Process started = running();
     long deadline = System.nanoTime() + START_NANOS;
@@ -81,6 +86,11 @@ public final class ProcessDaemon implements AutoCloseable {
             .redirectOutput(log.toFile())
             .directory(folder.toFile())
             .start();
+  }
+
+  /** Whether it runs, or how it ended. */
+  public String state() {
+    return running().isAlive() ? "it runs" : "it ended with " + running().exitValue();
   }
 
   /** What it wrote since the last start. */

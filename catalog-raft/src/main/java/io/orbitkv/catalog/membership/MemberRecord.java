@@ -13,6 +13,7 @@ import java.util.UUID;
  *
  * @param node its node id
  * @param peer where peers call it
+ * @param catalog where its Raft server listens
  * @param transfer where its bytes are read
  * @param carrier what moves them
  * @param runtime drawn at its start
@@ -22,6 +23,7 @@ import java.util.UUID;
 public record MemberRecord(
     NodeId node,
     Endpoint peer,
+    Endpoint catalog,
     Endpoint transfer,
     TransferCarrier carrier,
     UUID runtime,
@@ -38,6 +40,7 @@ public record MemberRecord(
         Map.of(
             "node", node.toString(),
             "peer", peer.toString(),
+            "catalog", catalog.toString(),
             "transfer", transfer.toString(),
             "carrier", carrier.name(),
             "pool", Long.toUnsignedString(carrier.poolAddress(), 16),
@@ -54,6 +57,7 @@ public record MemberRecord(
           new MemberRecord(
               new NodeId(fields.getOrDefault("node", "")),
               Endpoint.parse(fields.getOrDefault("peer", "")).orElseThrow(),
+              Endpoint.parse(fields.getOrDefault("catalog", "")).orElseThrow(),
               Endpoint.parse(fields.getOrDefault("transfer", "")).orElseThrow(),
               new TransferCarrier(
                   fields.getOrDefault("carrier", "tcp"),

@@ -313,6 +313,7 @@ public final class Membership implements AutoCloseable {
         new MemberRecord(
             config.node(),
             config.peer(),
+            config.catalog(),
             config.transfer(),
             config.carrier(),
             config.runtime(),

@@ -14,6 +14,7 @@ import java.util.UUID;
  *     hyphens
  * @param node this host's node id
  * @param peer where peers call it
+ * @param catalog where its Raft server listens
  * @param transfer where its bytes are read
  * @param carrier what moves them
  * @param runtime drawn at this start
@@ -24,6 +25,7 @@ public record MembershipConfig(
     String cluster,
     NodeId node,
     Endpoint peer,
+    Endpoint catalog,
     Endpoint transfer,
     TransferCarrier carrier,
     UUID runtime,

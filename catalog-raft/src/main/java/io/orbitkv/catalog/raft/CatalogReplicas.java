@@ -30,6 +30,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.exceptions.AlreadyExistsException;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.util.LifeCycle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -235,12 +236,14 @@ public final class CatalogReplicas implements CatalogLog, AutoCloseable {
     calls.learn(catalogShard, members);
   }
 
-  /** How this host's replicas are, by catalog shard. */
+  /** How this host's replicas are, by catalog shard; one that is starting is left out. */
   public List<ReplicaStatus> status() {
     List<ReplicaStatus> all = new ArrayList<>();
     for (int shard = 0; shard < CatalogShards.COUNT; shard++) {
       int number = shard;
-      division(shard).ifPresent(it -> all.add(ReplicaStatuses.of(number, it)));
+      division(shard)
+          .filter(it -> it.getInfo().getLifeCycleState() == LifeCycle.State.RUNNING)
+          .ifPresent(it -> all.add(ReplicaStatuses.of(number, it)));
     }
     return all;
   }

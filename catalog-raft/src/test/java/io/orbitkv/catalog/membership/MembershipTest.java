@@ -63,6 +63,7 @@ class MembershipTest {
                 new NodeId(node),
                 new Endpoint("127.0.0.1", 7000),
                 new Endpoint("127.0.0.1", 7001),
+                new Endpoint("127.0.0.1", 7002),
                 TransferCarrier.TCP,
                 UUID.randomUUID(),
                 TTL),

@@ -14,6 +14,8 @@ public final class Logging {
   public static void setUp(String level) {
     System.setProperty(PREFIX + "defaultLogLevel", level);
     System.setProperty(PREFIX + "log.net.openhft", level.equals("trace") ? "debug" : "error");
+    boolean deep = level.equals("trace") || level.equals("debug");
+    System.setProperty(PREFIX + "log.org.apache.ratis", deep ? "info" : "error");
     System.setProperty(PREFIX + "showDateTime", "true");
     System.setProperty(PREFIX + "dateTimeFormat", "yyyy-MM-dd'T'HH:mm:ss.SSSXXX");
     System.setProperty(PREFIX + "showThreadName", "false");

@@ -24,10 +24,19 @@ import io.orbitkv.catalog.peer.PeerLimits;
 import io.orbitkv.catalog.peer.PeerServer;
 import io.orbitkv.catalog.peer.PeerStats;
 import io.orbitkv.catalog.peer.PeerThreads;
+import io.orbitkv.catalog.placement.CatalogLog;
+import io.orbitkv.catalog.placement.CatalogOrders;
+import io.orbitkv.catalog.placement.KnownPlacements;
+import io.orbitkv.catalog.raft.CatalogReplicas;
+import io.orbitkv.catalog.raft.RaftOptions;
+import io.orbitkv.catalog.raft.RaftTls;
+import io.orbitkv.catalog.raft.ReplicaStatus;
 import io.orbitkv.core.Command;
 import io.orbitkv.core.remote.Peers;
 import io.orbitkv.manager.StartFailure;
 import io.orbitkv.manager.config.ClusterConfig;
+import io.orbitkv.state.catalog.CatalogShards;
+import io.orbitkv.state.catalog.Handoff;
 import io.orbitkv.state.catalog.NodeId;
 import io.orbitkv.state.catalog.Placement;
 import io.orbitkv.transfer.TransferEngine;
@@ -89,7 +98,7 @@ public final class Cluster implements AutoCloseable {
   private final PeerThreads threads;
   private final Random random = new Random();
   private final InventoryReceiver receiver = new InventoryReceiver(WINDOW_FRAMES);
-  private final FoundedCatalog catalog;
+  private final KnownPlacements catalog;
   private final InventoryTail tail;
   private final TransferEngine transfer;
   private final PeerClients clients;
@@ -101,6 +110,7 @@ public final class Cluster implements AutoCloseable {
   private final Peers peers;
 
   private volatile @Nullable Membership membership;
+  private volatile @Nullable CatalogReplicas replicas;
   private volatile Optional<OwnerRun> run = Optional.empty();
   private volatile @Nullable InventoryAnnouncer announcer;
   private volatile boolean inventoryWhole;
@@ -143,7 +153,7 @@ public final class Cluster implements AutoCloseable {
     this.loop = loop;
     this.pool = pool;
     secrets = PeerSecrets.read(config);
-    catalog = new FoundedCatalog(config.node());
+    catalog = new KnownPlacements(config.node());
     tail = new InventoryTail(journalDir, written, () -> inventoryWhole = true);
     transfer = new Transfers(config, runtime, secrets.reads(), pool, this::members).start();
     threads = new PeerThreads(Runtime.getRuntime().availableProcessors() > MANY_PROCESSORS ? 2 : 1);
@@ -189,7 +199,10 @@ public final class Cluster implements AutoCloseable {
    * @throws StartFailure if the address for calls cannot be used
    */
   public void begin() throws StartFailure {
-    PeerServer server = listen();
+    CatalogReplicas log = openLog();
+    replicas = log;
+    keep(log);
+    PeerServer server = listen(log);
     keep(server);
     TransferEngine.Carrier carrier = transfer.carrier();
     Membership member =
@@ -199,6 +212,7 @@ public final class Cluster implements AutoCloseable {
                 config.cluster(),
                 config.node(),
                 new Endpoint(config.peer().getHostString(), server.port()),
+                new Endpoint(config.catalog().getHostString(), config.catalog().getPort()),
                 new Endpoint(transfer.endpoint().host(), transfer.endpoint().port()),
                 Transfers.carrier(transfer, pool),
                 runtime,
@@ -225,15 +239,19 @@ public final class Cluster implements AutoCloseable {
     keep(new TableSweeper(receiver));
     HostAgreement agreement =
         new HostAgreement(member, config.replicationFactor(), System::nanoTime);
-    MembershipLog log = new MembershipLog();
+    MembershipLog changes = new MembershipLog();
     DepartedPeers departed = new DepartedPeers(loop);
+    CatalogSteps agreed = new CatalogSteps(config, log, catalog, clients, local);
     ScheduledExecutorService steps =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("orbitkv-cluster").daemon().factory());
     keep(steps::shutdownNow);
     var _ =
         steps.scheduleWithFixedDelay(
-            () -> step(member, agreement, log, departed), 0, STEP_MILLIS, TimeUnit.MILLISECONDS);
+            () -> step(member, agreement, changes, departed, agreed),
+            0,
+            STEP_MILLIS,
+            TimeUnit.MILLISECONDS);
   }
 
   private void keep(AutoCloseable part) {
@@ -242,7 +260,34 @@ public final class Cluster implements AutoCloseable {
     }
   }
 
-  private PeerServer listen() throws StartFailure {
+  private CatalogReplicas openLog() throws StartFailure {
+    InetSocketAddress address = config.catalog();
+    try {
+      return CatalogReplicas.start(
+          RaftOptions.of(
+              config.cluster(),
+              config.node(),
+              new Endpoint(address.getHostString(), address.getPort()),
+              config.catalogDir(),
+              config
+                  .tls()
+                  .map(tls -> new RaftTls(tls.privateKey(), tls.certificate(), tls.authority()))),
+          node -> members().member(node).map(MemberRecord::catalog));
+    } catch (IOException refusal) {
+      throw new StartFailure(
+          "the catalog cannot be kept in %s and served at %s:%d: %s"
+              .formatted(
+                  config.catalogDir(),
+                  address.getHostString(),
+                  address.getPort(),
+                  refusal.getMessage()),
+          "choose another --catalog-addr, an address of this host with a port that is free, or a"
+              + " --catalog-dir that this user can write",
+          refusal);
+    }
+  }
+
+  private PeerServer listen(CatalogLog log) throws StartFailure {
     InetSocketAddress address = config.peer();
     try {
       return PeerServer.start(
@@ -250,7 +295,12 @@ public final class Cluster implements AutoCloseable {
           secrets.calls(),
           PeerLimits.DEFAULT,
           new PeerHandlers(
-              runtime, new PeerGrants(this::admission, loop), receiver, local, catalog, catalog),
+              runtime,
+              new PeerGrants(this::admission, loop),
+              receiver,
+              local,
+              orders(log),
+              catalog),
           stats,
           threads);
     } catch (IOException refusal) {
@@ -266,7 +316,11 @@ public final class Cluster implements AutoCloseable {
   // ---- what is done again and again, on one thread ---------------------------------------------
 
   private void step(
-      Membership member, HostAgreement agreement, MembershipLog log, DepartedPeers departed) {
+      Membership member,
+      HostAgreement agreement,
+      MembershipLog changes,
+      DepartedPeers departed,
+      CatalogSteps agreed) {
     try {
       if (draining) {
         return;
@@ -278,16 +332,11 @@ public final class Cluster implements AutoCloseable {
         case JoinOutcome.Joined(MemberRecord record) -> run = Optional.of(record.run());
         case JoinOutcome.Refused(var refusal) -> refused = Optional.of(refusal.toString());
       }
-      log.look(member.snapshot(), member.admission());
+      changes.look(member.snapshot(), member.admission());
       departed.look(member.snapshot());
       blocks.giveUpStopped();
       agreement.step();
-      if (member.snapshot().hosts().isPresent() && catalog.found(member.snapshot().hosts().get())) {
-        LOG.info(
-            "catalog: founded by {} with {} replicas",
-            member.snapshot().hosts().get().hosts(),
-            member.snapshot().hosts().get().replicationFactor());
-      }
+      agreed.step(member.snapshot(), member.admission().isOpen());
       place();
       announce();
     } catch (RuntimeException failed) {
@@ -299,9 +348,9 @@ public final class Cluster implements AutoCloseable {
   private void place() {
     Set<Integer> mine = new HashSet<>();
     if (catalog.isFounded()) {
-      for (Placement placement : catalog.all()) {
-        if (placement.members().contains(config.node())) {
-          mine.add(placement.catalogShard());
+      for (int shard = 0; shard < CatalogShards.COUNT; shard++) {
+        if (catalog.holders(shard).contains(config.node())) {
+          mine.add(shard);
         }
       }
     }
@@ -330,10 +379,8 @@ public final class Cluster implements AutoCloseable {
     long changes = catalog.last();
     if (changes != announced) {
       announced = changes;
-      for (Placement placement : catalog.all()) {
-        to.announce(
-            placement.catalogShard(),
-            catalog.isFounded() ? Set.copyOf(placement.members()) : Set.of());
+      for (int shard = 0; shard < CatalogShards.COUNT; shard++) {
+        to.announce(shard, catalog.isFounded() ? Set.copyOf(catalog.holders(shard)) : Set.of());
       }
     }
   }
@@ -386,6 +433,27 @@ public final class Cluster implements AutoCloseable {
   /** The placements as this host knows them. */
   public List<Placement> placements() {
     return catalog.all();
+  }
+
+  /** What operators may order; refused before this host has begun. */
+  public Optional<CatalogOrders> orders() {
+    CatalogReplicas log = replicas;
+    return log == null ? Optional.empty() : Optional.of(orders(log));
+  }
+
+  private CatalogOrders orders(CatalogLog log) {
+    return new CatalogOrders(log, () -> members().members().keySet());
+  }
+
+  /** The handoff of a catalog shard that is under way, as far as this host knows. */
+  public Optional<Handoff> handoff(int catalogShard) {
+    return catalog.handoff(catalogShard);
+  }
+
+  /** This host's replicas of the catalog's log. */
+  public List<ReplicaStatus> replicas() {
+    CatalogReplicas log = replicas;
+    return log == null ? List.of() : log.status();
   }
 
   /** The inventory of this host. */

@@ -20,12 +20,16 @@ import java.util.Set;
  * @param cluster the name that all its hosts share
  * @param etcd URIs of etcd, at least one
  * @param peer where it listens for calls, and what others are told; port 0 takes a free one
+ * @param catalog the same for its part of the catalog; its port is never 0
+ * @param catalogDir where that part is kept
  * @param transfer the same for reads of its blocks
  * @param engine what moves blocks
  * @param mooncakeLibrary where Mooncake's library is; empty to look for it
  * @param tokenFile the secret that all hosts share
  * @param tls certificates for calls; empty for none
  * @param replicationFactor hosts that hold each catalog shard
+ * @param autoHandoffAfter how long a member of the catalog is gone until another takes its place;
+ *     empty for never
  * @param memberTtl how long after its last renewal this host is taken for gone
  * @param work the bounds of what is under way with others
  */
@@ -34,12 +38,15 @@ public record ClusterConfig(
     String cluster,
     List<String> etcd,
     InetSocketAddress peer,
+    InetSocketAddress catalog,
+    Path catalogDir,
     InetSocketAddress transfer,
     Engine engine,
     Optional<Path> mooncakeLibrary,
     Path tokenFile,
     Optional<Tls> tls,
     int replicationFactor,
+    Optional<Duration> autoHandoffAfter,
     Duration memberTtl,
     PeerSettings work) {
 
@@ -63,6 +70,7 @@ public record ClusterConfig(
           Setting.NODE_ID,
           Setting.ETCD_ENDPOINTS,
           Setting.PEER_ADDR,
+          Setting.CATALOG_ADDR,
           Setting.TRANSFER_ADDR,
           Setting.PEER_TOKEN_FILE);
 
@@ -70,7 +78,7 @@ public record ClusterConfig(
       List.of(Setting.PEER_CERT, Setting.PEER_KEY, Setting.PEER_CA);
 
   /** Empty where nothing of it is set; what is set in part is refused. */
-  static Optional<ClusterConfig> of(SettingReader in, long poolBytes) {
+  static Optional<ClusterConfig> of(SettingReader in, Path journalDir, long poolBytes) {
     List<Setting> given = new ArrayList<>();
     for (Setting setting : Setting.values()) {
       if (setting.group() == Setting.Group.CLUSTER
@@ -89,6 +97,8 @@ public record ClusterConfig(
             cluster(in),
             etcd(in),
             in.parsed(Setting.PEER_ADDR, ClusterConfig::reachable),
+            catalog(in),
+            file(in, Setting.CATALOG_DIR).orElse(journalDir.resolveSibling("catalog")),
             in.parsed(Setting.TRANSFER_ADDR, ClusterConfig::reachable),
             Engine.valueOf(
                 in.oneOf(Setting.TRANSFER_ENGINE, Set.of("auto", "tcp", "mooncake"))
@@ -97,6 +107,9 @@ public record ClusterConfig(
             file(in, Setting.PEER_TOKEN_FILE).orElseThrow(),
             tls(in),
             in.number(Setting.REPLICATION_FACTOR, 1, 7),
+            in.text(Setting.AUTO_HANDOFF_AFTER).equals("off")
+                ? Optional.empty()
+                : Optional.of(Duration.ofMillis(in.millis(Setting.AUTO_HANDOFF_AFTER))),
             ttl(in),
             work(in, poolBytes)));
   }
@@ -151,6 +164,15 @@ public record ClusterConfig(
       throw new IllegalArgumentException(
           "\"%s\" is every address of this host; name the one that the others reach"
               .formatted(text));
+    }
+    return address;
+  }
+
+  /** The catalog's log has this address for as long as this host is a member. */
+  private static InetSocketAddress catalog(SettingReader in) {
+    InetSocketAddress address = in.parsed(Setting.CATALOG_ADDR, ClusterConfig::reachable);
+    if (address.getPort() == 0) {
+      throw in.bad(Setting.CATALOG_ADDR, "needs a port, which stays the same over restarts");
     }
     return address;
   }

@@ -71,6 +71,7 @@ public record DaemonConfig(
     SettingReader in = new SettingReader(settings);
     long poolBytes = in.bytes(Setting.POOL_SIZE, 1 << 20, 1L << 40);
     HostConfig host = host(in, poolBytes);
+    Path journalDir = Path.of(in.text(Setting.JOURNAL)).toAbsolutePath().normalize();
     return new DaemonConfig(
         endpoint(in, host),
         host,
@@ -86,14 +87,14 @@ public record DaemonConfig(
             ? Optional.empty()
             : Optional.of(Path.of(in.text(Setting.POOL_PERSIST)).toAbsolutePath().normalize()),
         ssd(in, poolBytes),
-        Path.of(in.text(Setting.JOURNAL)).toAbsolutePath().normalize(),
+        journalDir,
         journal(in),
         in.text(Setting.COPY_WORKERS).equals("auto")
             ? Math.clamp(Runtime.getRuntime().availableProcessors() / 2, 1, 8)
             : in.number(Setting.COPY_WORKERS, 1, 256),
         spinNanos(in),
         http(in),
-        ClusterConfig.of(in, poolBytes),
+        ClusterConfig.of(in, journalDir, poolBytes),
         in.oneOf(Setting.LOG_LEVEL, LOG_LEVELS),
         settings);
   }

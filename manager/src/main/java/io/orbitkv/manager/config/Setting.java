@@ -95,6 +95,17 @@ public enum Setting {
       "HOST:PORT",
       "",
       "Where this host listens for the others' calls, as they reach it; port 0 for any."),
+  CATALOG_ADDR(
+      Group.CLUSTER,
+      "HOST:PORT",
+      "",
+      "Where its part of the catalog listens, as the others reach it; stays the same over"
+          + " restarts."),
+  CATALOG_DIR(
+      Group.CLUSTER,
+      "DIR",
+      "",
+      "Where that part is kept; beside the journal, as catalog, if not given."),
   TRANSFER_ADDR(
       Group.CLUSTER,
       "HOST:PORT",
@@ -121,7 +132,8 @@ public enum Setting {
       Group.CLUSTER,
       "SIZE",
       "half",
-      "Bytes being read from other hosts at one time, half of it from one; half: half of the pool."),
+      "Bytes being read from other hosts at one time, half of it from one; half: half of the"
+          + " pool."),
   FETCH_TIMEOUT(
       Group.CLUSTER, "TIME", "5s", "How long such a read may take, the request for it included."),
   LOOKUP_TIMEOUT(
@@ -133,6 +145,12 @@ public enum Setting {
       "Bytes that others may have pinned here at one time, half of it one of them."),
   GRANT_TTL(Group.CLUSTER, "TIME", "30s", "How long others may begin reads under a grant."),
   MAX_GRANTS(Group.CLUSTER, "N", "1024", "Grants that are open or draining."),
+  AUTO_HANDOFF_AFTER(
+      Group.CLUSTER,
+      "TIME",
+      "10m",
+      "How long a member of the catalog is gone until another host takes its place; off for"
+          + " never."),
   MEMBER_TTL(
       Group.CLUSTER, "TIME", "6s", "How long after its last renewal a host is taken for gone."),
 

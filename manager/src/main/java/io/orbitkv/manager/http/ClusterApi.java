@@ -34,6 +34,7 @@ final class ClusterApi {
     http.route("GET", "/cluster/streams", request -> answer(request, ClusterFigures::streams));
     http.route("GET", "/catalog/placement", request -> answer(request, ClusterFigures::placement));
     http.route("GET", "/catalog/find", this::find);
+    new CatalogApi(this::cluster).addTo(http);
   }
 
   /** Who has a block, as a query would ask. */
@@ -83,8 +84,8 @@ final class ClusterApi {
           404,
           "WORKS_ALONE",
           "this Manager works alone",
-          "start it with --node-id, --etcd-endpoints, --peer-addr, --transfer-addr and"
-              + " --peer-token-file");
+          "start it with --node-id, --etcd-endpoints, --peer-addr, --catalog-addr,"
+              + " --transfer-addr and --peer-token-file");
     }
     return daemon.cluster().get();
   }

@@ -10,12 +10,15 @@ import io.orbitkv.catalog.lookup.LookupFigures;
 import io.orbitkv.catalog.membership.HostSet;
 import io.orbitkv.catalog.membership.MemberRecord;
 import io.orbitkv.catalog.membership.RemoteAdmission;
+import io.orbitkv.catalog.raft.ReplicaStatus;
 import io.orbitkv.manager.cluster.Cluster;
 import io.orbitkv.state.catalog.NodeId;
 import io.orbitkv.state.catalog.Placement;
 import io.orbitkv.transfer.TransferStats;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** This host among others, as JSON for {@code /status} and the cluster's own paths. */
 final class ClusterFigures {
@@ -166,6 +169,8 @@ final class ClusterFigures {
     ObjectNode body = HttpAnswer.JSON.createObjectNode();
     body.put("founded", cluster.isFounded());
     ArrayNode list = body.putArray("placements");
+    Map<Integer, ReplicaStatus> replicas = new TreeMap<>();
+    cluster.replicas().forEach(replica -> replicas.put(replica.catalogShard(), replica));
     if (cluster.isFounded()) {
       for (Placement placement : cluster.placements()) {
         ObjectNode each =
@@ -175,6 +180,22 @@ final class ClusterFigures {
         ArrayNode members = each.putArray("members");
         placement.members().forEach(member -> members.add(member.text()));
         each.put("here", cluster.tables().containsKey(placement.catalogShard()));
+        cluster
+            .handoff(placement.catalogShard())
+            .ifPresent(
+                handoff ->
+                    each.put("attempt", handoff.attempt())
+                        .put("step", handoff.step().name())
+                        .put("progress", handoff.former() + " to " + handoff.target()));
+        ReplicaStatus replica = replicas.get(placement.catalogShard());
+        if (replica != null) {
+          each.put("role", replica.role())
+              .put("leader", replica.leader().orElse(""))
+              .put("term", replica.term())
+              .put("committed", replica.committed())
+              .put("applied", replica.applied())
+              .put("logBytes", replica.logBytes());
+        }
       }
     }
     return body;

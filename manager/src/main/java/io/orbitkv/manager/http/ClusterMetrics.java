@@ -4,6 +4,7 @@ import io.orbitkv.catalog.calls.CircuitBreaker;
 import io.orbitkv.catalog.inventory.TableStats;
 import io.orbitkv.catalog.lookup.LookupFigures;
 import io.orbitkv.catalog.peer.PeerStats;
+import io.orbitkv.catalog.raft.ReplicaStatus;
 import io.orbitkv.manager.cluster.Cluster;
 import io.orbitkv.manager.metrics.PrometheusText;
 import io.orbitkv.transfer.TransferStats;
@@ -64,6 +65,16 @@ final class ClusterMetrics {
         GAUGE,
         "Rows that lookups do not see, or not yet.",
         tables.stagingRows() + tables.deadRows());
+    page.single(
+        "orbitkv_catalog_shards_led",
+        GAUGE,
+        "Catalog shards whose members this host leads.",
+        cluster.replicas().stream().filter(each -> each.role().equals("LEADER")).count());
+    page.single(
+        "orbitkv_catalog_log_bytes",
+        GAUGE,
+        "What the catalog's logs and snapshots take on disk.",
+        cluster.replicas().stream().mapToLong(ReplicaStatus::logBytes).sum());
     page.single("orbitkv_catalog_bytes", GAUGE, "Bytes of the tables.", tables.bytes());
   }
 

@@ -14,6 +14,9 @@ import io.orbitkv.catalog.lookup.LocalLookup;
 import io.orbitkv.catalog.membership.MemberRecord;
 import io.orbitkv.catalog.membership.RemoteAdmission;
 import io.orbitkv.catalog.membership.TransferCarrier;
+import io.orbitkv.catalog.peer.CatalogAdmin;
+import io.orbitkv.catalog.peer.HandoffOrder;
+import io.orbitkv.catalog.peer.HandoffReport;
 import io.orbitkv.catalog.peer.PeerClients;
 import io.orbitkv.catalog.peer.PeerHandlers;
 import io.orbitkv.catalog.peer.PeerLimits;
@@ -21,6 +24,7 @@ import io.orbitkv.catalog.peer.PeerSecurity;
 import io.orbitkv.catalog.peer.PeerServer;
 import io.orbitkv.catalog.peer.PeerStats;
 import io.orbitkv.catalog.peer.PeerThreads;
+import io.orbitkv.catalog.placement.KnownPlacements;
 import io.orbitkv.core.Command;
 import io.orbitkv.core.Reply;
 import io.orbitkv.core.checksum.Checksum;
@@ -58,6 +62,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
@@ -70,6 +75,19 @@ class PeerBlocksTest {
   private static final int SLICE_BYTES = 4096;
   private static final int POOL_BYTES = 1 << 20;
   private static final long PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
+
+  private static final CatalogAdmin NO_ORDERS =
+      new CatalogAdmin() {
+        @Override
+        public CompletionStage<Placements> placements(Set<Integer> catalogShards) {
+          throw new IllegalStateException("nobody asks");
+        }
+
+        @Override
+        public CompletionStage<HandoffReport> handoff(HandoffOrder order) {
+          throw new IllegalStateException("nobody asks");
+        }
+      };
 
   private final Map<NodeId, MemberRecord> members = new ConcurrentHashMap<>();
   private final List<RemoteRead> failed = new ArrayList<>();
@@ -140,7 +158,7 @@ class PeerBlocksTest {
               threads,
               new Random(1),
               System::nanoTime);
-      FoundedCatalog catalog = new FoundedCatalog(node);
+      KnownPlacements catalog = new KnownPlacements(node);
       InventoryReceiver receiver = new InventoryReceiver(8);
       LocalLookup local = new LocalLookup(receiver, catalog, Set::of);
       server =
@@ -153,7 +171,7 @@ class PeerBlocksTest {
                   new PeerGrants(this::admission, this::loop),
                   receiver,
                   local,
-                  catalog,
+                  NO_ORDERS,
                   catalog),
               stats,
               threads);
@@ -182,6 +200,7 @@ class PeerBlocksTest {
       return new MemberRecord(
           node,
           new Endpoint("127.0.0.1", server.port()),
+          new Endpoint("127.0.0.1", 1),
           new Endpoint("127.0.0.1", transfer.endpoint().port()),
           carrier,
           runtime,

@@ -47,6 +47,8 @@ final class TestHost implements AutoCloseable {
                 etcd,
                 "--peer-addr",
                 "127.0.0.1:0",
+                "--catalog-addr",
+                "127.0.0.1:" + EtcdServer.freePort(),
                 "--transfer-addr",
                 "127.0.0.1:0",
                 "--transfer-engine",
@@ -64,11 +66,23 @@ final class TestHost implements AutoCloseable {
     return this;
   }
 
+  void awaitServing() throws IOException {
+    process.awaitServing();
+  }
+
   ClientOptions clientOptions() {
     return ClientOptions.of(process.socketPath());
   }
 
   JsonNode get(String path) throws IOException {
+    return request("GET", path);
+  }
+
+  JsonNode post(String path) throws IOException {
+    return request("POST", path);
+  }
+
+  private JsonNode request(String method, String path) throws IOException {
     Matcher port = HTTP.matcher(process.output());
     if (!port.find()) {
       throw new IOException(node + " does not say where it serves HTTP");
@@ -77,12 +91,17 @@ final class TestHost implements AutoCloseable {
         (HttpURLConnection)
             URI.create("http://127.0.0.1:" + port.group(1) + path).toURL().openConnection();
     connection.setConnectTimeout(5_000);
-    connection.setReadTimeout(20_000);
+    connection.setReadTimeout(30_000);
+    connection.setRequestMethod(method);
     try (var in =
         connection.getResponseCode() < 400
             ? connection.getInputStream()
             : connection.getErrorStream()) {
       return JSON.readTree(in);
+    } catch (IOException silent) {
+      throw new IOException(
+          "%s does not answer (%s):%n%s".formatted(node, process.state(), process.output()),
+          silent);
     }
   }
 

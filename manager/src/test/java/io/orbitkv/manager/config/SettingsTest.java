@@ -124,6 +124,7 @@ class SettingsTest {
             Setting.NODE_ID, "a",
             Setting.ETCD_ENDPOINTS, "127.0.0.1:2379, https://[::1]:2379",
             Setting.PEER_ADDR, "127.0.0.1:0",
+            Setting.CATALOG_ADDR, "127.0.0.1:7473",
             Setting.TRANSFER_ADDR, "127.0.0.1:0",
             Setting.PEER_TOKEN_FILE, "token");
     ClusterConfig config = DaemonConfig.with(whole).cluster().orElseThrow();
@@ -141,6 +142,7 @@ class SettingsTest {
         Map.of("ORBITKV_NODE_ID", "a"));
     assertBad("needs --peer-key", with(whole, Setting.PEER_CERT, "c.pem"), Map.of());
     assertBad("every address", with(whole, Setting.PEER_ADDR, "0.0.0.0:7000"), Map.of());
+    assertBad("needs a port", with(whole, Setting.CATALOG_ADDR, "127.0.0.1:0"), Map.of());
     assertBad("--node-id", with(whole, Setting.NODE_ID, "Host 1"), Map.of());
     assertBad("--etcd-endpoints", with(whole, Setting.ETCD_ENDPOINTS, "etcd"), Map.of());
     assertBad("--member-ttl", with(whole, Setting.MEMBER_TTL, "1s"), Map.of());
