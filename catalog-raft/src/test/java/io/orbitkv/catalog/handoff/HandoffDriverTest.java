@@ -44,14 +44,14 @@ final class HandoffDriverTest {
   private void prepare(int shard, List<NodeId> target) {
     CatalogView now = hosts.shard(shard).now();
     var _ =
-        hosts.host(A).log
+        hosts
+            .host(A)
+            .log
             .propose(
                 shard,
                 List.of(
                     new CatalogCommand.PrepareHandoff(
-                        hosts.shard(shard).placement().generation(),
-                        now.lastAttempt(),
-                        target)));
+                        hosts.shard(shard).placement().generation(), now.lastAttempt(), target)));
     settle();
   }
 
