@@ -198,6 +198,10 @@ final class LeaderCalls implements AutoCloseable {
                 SetConfigurationRequest.Arguments.newBuilder()
                     .setServersInNewConf(newVoters)
                     .setListenersInNewConf(newLearners)
+                    .setServersInCurrentConf(List.copyOf(oldVoters))
+                    .setListenersInCurrentConf(List.copyOf(oldLearners))
+                    // A leader that was deposed meanwhile must not undo what the next one did.
+                    .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
                     .build());
     if (!reply.isSuccess()) {
       throw new IOException(String.valueOf(reply.getException()));

@@ -406,6 +406,12 @@ public final class Cluster implements AutoCloseable {
     return member == null ? MemberSnapshot.NONE : member.snapshot();
   }
 
+  /** Whose views make a table whole: before any member is known this host's at least. */
+  private Set<NodeId> owners() {
+    Set<NodeId> live = members().members().keySet();
+    return live.isEmpty() ? Set.of(config.node()) : live;
+  }
+
   /** Whether work with others may begin. Never waits. */
   public RemoteAdmission admission() {
     Membership member = membership;
