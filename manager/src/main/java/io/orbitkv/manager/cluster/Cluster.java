@@ -169,7 +169,7 @@ public final class Cluster implements AutoCloseable {
             random,
             System::nanoTime);
     keep(clients);
-    local = new LocalLookup(receiver, catalog, () -> members().members().keySet());
+    local = new LocalLookup(receiver, catalog, this::owners);
     lookup =
         new CatalogLookup(
             config.node(),
