@@ -69,7 +69,7 @@ public final class KnownPlacements implements PlacementView, PlacementFeed {
       founded = true;
       for (int shard = 0; shard < known.length; shard++) {
         if (known[shard].position() == 0 && known[shard].placement().generation() == 1) {
-          put(new Known(new Placement(shard, 1, founders(hosts, shard)), null, 0));
+          begin(new Placement(shard, 1, founders(hosts, shard)));
         }
       }
     }
@@ -151,7 +151,17 @@ public final class KnownPlacements implements PlacementView, PlacementFeed {
     if (before.equals(now.placement())) {
       return;
     }
-    changes.addLast(new Change(++last, now.placement()));
+    noteChange(now.placement());
+  }
+
+  /** A founding is news even where it leaves to this host what it took itself to have before. */
+  private void begin(Placement founded) {
+    known[founded.catalogShard()] = new Known(founded, null, 0);
+    noteChange(founded);
+  }
+
+  private void noteChange(Placement placement) {
+    changes.addLast(new Change(++last, placement));
     if (changes.size() > MAX_CHANGES) {
       changes.removeFirst();
     }

@@ -42,6 +42,13 @@ final class KnownPlacementsTest {
   }
 
   @Test
+  void shouldTellOfAFoundingThatLeavesEverythingToThisHost() {
+    known.found(new HostSet(List.of(A), 1));
+    assertEquals(CatalogShards.COUNT, known.last());
+    assertEquals(CatalogShards.COUNT, known.after(0, 100).orElseThrow().size());
+  }
+
+  @Test
   void shouldTellWhatItHoldsNoMoreAsAGap() {
     for (int generation = 2; generation < 3_000; generation++) {
       known.learn(new Placement(SHARD, generation, List.of(A)));

@@ -51,6 +51,7 @@ import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -117,7 +118,10 @@ public final class Cluster implements AutoCloseable {
   private volatile boolean draining;
   private volatile Optional<String> refused = Optional.empty();
   private Set<Integer> served = Set.of();
-  private long announced = -1;
+
+  /** Whom each catalog shard is streamed to: handoffs begin and end without a new placement. */
+  private final Map<Integer, Set<NodeId>> announced = new HashMap<>();
+
   private @Nullable Thread leaving;
 
   /**
@@ -376,11 +380,11 @@ public final class Cluster implements AutoCloseable {
       keep(to);
       to.start();
     }
-    long changes = catalog.last();
-    if (changes != announced) {
-      announced = changes;
-      for (int shard = 0; shard < CatalogShards.COUNT; shard++) {
-        to.announce(shard, catalog.isFounded() ? Set.copyOf(catalog.holders(shard)) : Set.of());
+    for (int shard = 0; shard < CatalogShards.COUNT; shard++) {
+      Set<NodeId> holders = catalog.isFounded() ? Set.copyOf(catalog.holders(shard)) : Set.of();
+      if (!holders.equals(announced.get(shard))) {
+        announced.put(shard, holders);
+        to.announce(shard, holders);
       }
     }
   }

@@ -24,10 +24,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The catalog's placements on Managers in processes of their own. */
 class CatalogProcessTest {
-  private static final String NOT_YET =
-      "handoffs between daemons stay PREPARED longer than the test waits (docs/catalog.md); "
-          + "-Dorbitkv.handoff.processes=true runs it";
-
   private static final int BLOCKS = 32;
   private static final List<String> NAMES = List.of("a", "b", "c", "d");
 
@@ -51,10 +47,6 @@ class CatalogProcessTest {
 
   @Test
   void shouldMoveCatalogShardsAwayFromAHostWhileLookupsGoOn() throws Exception {
-    if (!Boolean.getBoolean("orbitkv.handoff.processes")) {
-      System.out.println("skipped: " + NOT_YET);
-    }
-    assumeTrue(Boolean.getBoolean("orbitkv.handoff.processes"), NOT_YET);
     for (String name : NAMES) {
       hosts.add(
           new TestHost(folder, name, etcd.uri(), TestHost.TOKEN, "--auto-handoff-after", "off"));

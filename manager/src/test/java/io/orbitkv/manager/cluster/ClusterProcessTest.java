@@ -21,10 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Managers in processes of their own that find each other through an etcd. */
 class ClusterProcessTest {
-  private static final String NOT_YET =
-      "with the Raft groups of the catalog some daemons open no streams for a minute and more "
-          + "(docs/catalog.md); -Dorbitkv.cluster.processes=true runs it";
-
   private static final int BLOCKS = 8;
 
   @TempDir private Path folder;
@@ -33,10 +29,6 @@ class ClusterProcessTest {
 
   @BeforeEach
   void startEtcd() throws Exception {
-    if (!Boolean.getBoolean("orbitkv.cluster.processes")) {
-      System.out.println("skipped: " + NOT_YET);
-    }
-    assumeTrue(Boolean.getBoolean("orbitkv.cluster.processes"), NOT_YET);
     assumeTrue(EtcdServer.isInstalled(), "no etcd on the PATH");
     etcd = new EtcdServer(folder);
   }
