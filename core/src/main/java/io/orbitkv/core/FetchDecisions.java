@@ -169,22 +169,19 @@ final class FetchDecisions {
     }
   }
 
-  /**
-   * Begins to read what makes the ticket's boundary longer; false if nothing does. The evidence is
-   * stale then.
-   */
-  boolean begin(LiveTicket ticket, QueryEvidence evidence) {
+  /** Begins to read what makes the ticket's boundary longer. The evidence is stale from here on. */
+  void begin(LiveTicket ticket, QueryEvidence evidence) {
     PeerHope hope = ticket.hope;
     if (hope == null || ticket.lookupId != 0 || host.draining || !peers.blocks.open()) {
-      return false;
+      return;
     }
     Map<PeerRun, Integer> owners = hope.owners();
     if (owners.isEmpty() || !hope.mayPlan()) {
-      return false;
+      return;
     }
     Map<String, Part> parts = plan(ticket, evidence, hope, owners);
     if (parts.isEmpty()) {
-      return false;
+      return;
     }
     int blocks = 0;
     for (Part part : parts.values()) {
@@ -196,19 +193,17 @@ final class FetchDecisions {
           peers.settings.maxFetchBytes(),
           peers.settings.maxFetchBytesPerPeer())) {
         peers.refusedFetches++;
-        return false;
+        return;
       }
     }
     long columns = (long) blocks * (4L * Host.BLOCK_COLUMN_BYTES + Keys.MAX_KEY_BYTES);
     if (!host.hasRoom(4 + 4 * parts.size(), columns)) {
       peers.refusedFetches++;
-      return false;
+      return;
     }
-    boolean began = false;
     for (Part part : parts.values()) {
-      began |= begin(ticket, evidence, part);
+      begin(ticket, evidence, part);
     }
-    return began;
   }
 
   private Map<String, Part> plan(
@@ -276,10 +271,10 @@ final class FetchDecisions {
     return extents;
   }
 
-  private boolean begin(LiveTicket ticket, QueryEvidence evidence, Part part) {
+  private void begin(LiveTicket ticket, QueryEvidence evidence, Part part) {
     Extent[] extents = reserve(ticket, part);
     if (extents == null) {
-      return false;
+      return;
     }
     LiveNamespace namespace = ticket.session.namespace();
     long[] offsets = new long[extents.length];
@@ -368,7 +363,6 @@ final class FetchDecisions {
       read.failed(RemoteFailure.OVERLOADED, "too many reads are under way");
       ended(read);
     }
-    return true;
   }
 
   static PeerId id(PeerRun run) {

@@ -320,8 +320,10 @@ final class TicketDecisions {
 
   /** Waits on after a look that found more under way; false if there is nothing to wait for. */
   private boolean resume(LiveTicket ticket, QueryEvidence evidence) {
-    if (fetches != null && fetches.begin(ticket, evidence)) {
-      evidence = queries.look(ticket.session.namespace(), ticket.query);
+    if (fetches != null && ticket.hope != null) {
+      fetches.begin(ticket, evidence);
+      // Blocks may have left DRAM to make room, whether a read was begun or not.
+      queries.look(ticket.session.namespace(), ticket.query);
     }
     if (!worthWaiting(ticket.query, evidence)) {
       return false;

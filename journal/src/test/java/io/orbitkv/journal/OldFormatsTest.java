@@ -26,10 +26,11 @@ import org.junit.jupiter.api.io.TempDir;
  * released, and never changed again: {@code OldFormatsTest.main} with a version and the resource
  * folder writes {@code VERSION.zip} and {@code VERSION.properties} with what must come out. The
  * version is that of the checkpoint in it: the first of a host without an SSD tier, the second of
- * one with a tier, the third of one whose pool outlives its daemons.
+ * one with a tier, the third of one whose pool outlives its daemons, the fourth of one that works
+ * with others.
  */
 class OldFormatsTest {
-  private static final List<String> VERSIONS = List.of("v1", "v2", "v3");
+  private static final List<String> VERSIONS = List.of("v1", "v2", "v3", "v4");
 
   private static final int CHECKPOINT_MAGIC_BYTES = 8;
   private static final int FRAME_LENGTH_BYTES = 4;
@@ -86,7 +87,11 @@ class OldFormatsTest {
         if (version.equals("v1")) {
           workload(new Workload(run, 64, state), journal);
         } else {
-          new TierScript(state, version.equals("v3"), event -> apply(event, state, journal)).run();
+          boolean keepsPool = version.compareTo("v3") >= 0;
+          new TierScript(state, keepsPool, event -> apply(event, state, journal)).run();
+          if (version.equals("v4")) {
+            new PeerScript(state, event -> apply(event, state, journal)).run();
+          }
         }
       }
       if (run == 0) {

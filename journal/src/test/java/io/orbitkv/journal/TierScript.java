@@ -66,6 +66,26 @@ final class TierScript {
     long epoch = state.epoch() + 1;
     emit.accept(new HostEvent.EpochStarted(epoch, "test", (long) POOL_BLOCKS * EXTENT_BYTES, "{}"));
     state
+        .remoteReads()
+        .forEach(
+            each ->
+                emit.accept(
+                    new HostEvent.RemoteReadEnded(
+                        each.id(),
+                        LongRanges.EMPTY,
+                        Longs.EMPTY,
+                        HostEvent.RemoteFailure.RESTART,
+                        "",
+                        0,
+                        0,
+                        0,
+                        0)));
+    state
+        .grants()
+        .forEach(
+            each ->
+                emit.accept(new HostEvent.GrantClosed(each.id(), HostEvent.GrantEnd.RESTART, 0)));
+    state
         .tickets()
         .forEach(each -> emit.accept(new HostEvent.TicketClosed(each.id(), TicketEnd.RESTART, 0)));
     state
