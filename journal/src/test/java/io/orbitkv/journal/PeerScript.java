@@ -11,6 +11,7 @@ import io.orbitkv.state.Longs;
 import io.orbitkv.state.PeerId;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
@@ -40,7 +41,7 @@ final class PeerScript {
     }
     grant();
     long good = read(2);
-    long first = state.remoteRead(good).blocks().first(0);
+    long first = Objects.requireNonNull(state.remoteRead(good)).blocks().first(0);
     emit.accept(
         new HostEvent.RemoteReadEnded(
             good,

@@ -167,7 +167,8 @@ public final class Daemon implements AutoCloseable {
               wiring.copies(staged, pool.memory()),
               endpoint.listener(),
               ssd.map(parts -> parts.tier(state)).orElse(null),
-              pool.id());
+              pool.id(),
+              cluster.isPresent() ? cluster.get().peers() : null);
       adoption = managerLoop.adoption();
       LoopThread thread =
           new LoopThread(managerLoop, endpoint.idle(), broken -> broke(broken, fatal));
