@@ -122,6 +122,9 @@ final class SourceConnection extends ChannelInboundHandlerAdapter {
 
   private void greet(ChannelHandlerContext context, Hello hello) {
     Refusal refusal = refusalOf(hello);
+    if (refusal != null) {
+      source.counters().refused(refusal);
+    }
     TcpOptions.Flow flow = source.options().flow();
     ByteBuf out = context.alloc().buffer(Wire.WELCOME_BYTES);
     Bits256 proof =
@@ -142,7 +145,6 @@ final class SourceConnection extends ChannelInboundHandlerAdapter {
     if (refusal == null) {
       welcome = true;
     } else {
-      source.counters().refused(refusal);
       closing = true;
       written.addListener(ChannelFutureListener.CLOSE);
     }
