@@ -114,7 +114,15 @@ public final class HandoffDriver {
       CompletableFuture<Boolean> before = underWay.get(shard);
       boolean busy = before != null && !before.isDone();
       if (!busy && (handoff == null || isItsTurn(shard, handoff))) {
-        underWay.put(shard, next(view).exceptionally(_ -> false));
+        underWay.put(
+            shard,
+            next(view)
+                .exceptionally(
+                    broken -> {
+                      LOG.error(
+                          "catalog shard {}: a step failed; it is tried again", shard, broken);
+                      return false;
+                    }));
       }
     }
   }

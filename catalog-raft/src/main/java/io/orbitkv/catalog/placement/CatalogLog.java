@@ -44,7 +44,8 @@ public interface CatalogLog {
   boolean leads(int catalogShard);
 
   /**
-   * Makes those who replicate the log these; does nothing if they are. Members that join have the
+   * Makes those who replicate the log these; does nothing if they are. It may take ten times as
+   * long as an answer, since members that join are sent the log first. Members that join have the
    * log when it ends, members that leave have dropped theirs or will when they hear of it.
    *
    * @param voters who decide, at least one

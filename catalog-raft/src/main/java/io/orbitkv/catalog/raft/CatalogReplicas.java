@@ -85,12 +85,19 @@ public final class CatalogReplicas implements CatalogLog, AutoCloseable {
    */
   public static CatalogReplicas start(
       RaftOptions options, Function<NodeId, Optional<Endpoint>> addresses) throws IOException {
-    CatalogReplicas replicas = new CatalogReplicas(options, addresses);
+    CatalogReplicas replicas;
+    try {
+      replicas = new CatalogReplicas(options, addresses);
+    } catch (RuntimeException failed) {
+      throw new IOException(rootOf(failed).getMessage(), failed);
+    }
     try {
       replicas.server.start();
     } catch (IOException | RuntimeException failed) {
       replicas.close();
-      throw failed;
+      throw failed instanceof IOException refusal
+          ? refusal
+          : new IOException(rootOf(failed).getMessage(), failed);
     }
     var _ =
         replicas.founding.scheduleWithFixedDelay(
@@ -98,12 +105,20 @@ public final class CatalogReplicas implements CatalogLog, AutoCloseable {
     return replicas;
   }
 
+  /** Ratis wraps what its threads throw several times. */
+  private static Throwable rootOf(Throwable failed) {
+    Throwable root = failed;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return root;
+  }
+
   private CatalogStateMachine machine(RaftGroupId id) {
     Integer shard = groups.shard(id);
     if (shard == null) {
       throw new IllegalStateException(
-          "group %s is of another cluster: this host's log is in use for %s"
-              .formatted(id, options.cluster()));
+          "it has a log of another cluster than %s (group %s)".formatted(options.cluster(), id));
     }
     CatalogStateMachine machine = new CatalogStateMachine(shard, this::changed);
     machines.put(shard, machine);

@@ -8,7 +8,6 @@ import io.orbitkv.state.catalog.CatalogAnswer;
 import io.orbitkv.state.catalog.CatalogCommand;
 import io.orbitkv.state.catalog.NodeId;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -20,6 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
@@ -50,6 +52,13 @@ import org.slf4j.LoggerFactory;
 final class LeaderCalls implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaderCalls.class);
   private static final long RETRY_MILLIS = 100;
+
+  /** What a change of members may take, in times of an answer: a new one is sent the log first. */
+  private static final int CONFIGURE_ANSWERS = 10;
+
+  /** For all catalog shards; each blocks a virtual thread. */
+  private static final int MOST_CALLS = 256;
+
   private static final Message READ = Message.valueOf(ByteString.EMPTY);
 
   private record Client(RaftGroup group, RaftClient raft) {}
@@ -61,6 +70,7 @@ final class LeaderCalls implements AutoCloseable {
   private final Map<Integer, Client> clients = new ConcurrentHashMap<>();
   private final ExecutorService callers =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("catalog-call-", 0).factory());
+  private final Semaphore underWay = new Semaphore(MOST_CALLS);
   private volatile boolean closed;
 
   /**
@@ -102,17 +112,50 @@ final class LeaderCalls implements AutoCloseable {
     if (client == null || closed) {
       return CompletableFuture.completedFuture(new LogAnswer.NotGiven<>(unreachable(catalogShard)));
     }
-    return CompletableFuture.supplyAsync(
-            () -> {
-              try {
-                return call.with(client);
-              } catch (IOException failed) {
-                throw new UncheckedIOException(failed);
-              }
-            },
-            callers)
-        .orTimeout(options.answerTimeoutMillis(), TimeUnit.MILLISECONDS)
+    return timed(options.answerTimeoutMillis(), () -> call.with(client))
         .handle((reply, failure) -> answer(catalogShard, reply, failure, reader));
+  }
+
+  private interface Blocking<T> {
+    T get() throws IOException;
+  }
+
+  /**
+   * Blocks a thread of its own, which is interrupted when the time is over: Ratis would try again
+   * for much longer.
+   */
+  private <T> CompletableFuture<T> timed(long millis, Blocking<T> task) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    if (!underWay.tryAcquire()) {
+      result.completeExceptionally(new IOException(MOST_CALLS + " calls are under way"));
+      return result;
+    }
+    Future<?> caller;
+    try {
+      caller =
+          callers.submit(
+              () -> {
+                try {
+                  result.complete(task.get());
+                } catch (IOException | RuntimeException failed) {
+                  result.completeExceptionally(failed);
+                } finally {
+                  underWay.release();
+                }
+              });
+    } catch (RejectedExecutionException closing) {
+      underWay.release();
+      result.completeExceptionally(closing);
+      return result;
+    }
+    return result
+        .orTimeout(millis, TimeUnit.MILLISECONDS)
+        .whenComplete(
+            (_, failure) -> {
+              if (failure != null) {
+                caller.cancel(true);
+              }
+            });
   }
 
   private <T> LogAnswer<T> answer(
@@ -156,22 +199,25 @@ final class LeaderCalls implements AutoCloseable {
     if (client == null) {
       return CompletableFuture.completedFuture(new LogAnswer.NotGiven<>(unreachable(catalogShard)));
     }
-    return CompletableFuture.supplyAsync(
-        () -> {
-          try {
-            reconfigure(client, catalogShard, oldVoters, oldLearners, newVoters, newLearners);
-            return new LogAnswer.Given<>(true);
-          } catch (IOException | RuntimeException failed) {
-            LOG.warn("catalog shard {}: members stay: {}", catalogShard, failed.toString());
-            return new LogAnswer.NotGiven<>(
-                new Refusal(
-                    RefusalCategory.UNAVAILABLE,
-                    "catalog shard %d could not take %s for its members: %s"
-                        .formatted(catalogShard, voters, failed.getMessage()),
-                    "see that all of them run and reach each other; it is tried again"));
-          }
-        },
-        callers);
+    return timed(
+            CONFIGURE_ANSWERS * (long) options.answerTimeoutMillis(),
+            () -> {
+              reconfigure(client, catalogShard, oldVoters, oldLearners, newVoters, newLearners);
+              return true;
+            })
+        .handle(
+            (done, failure) -> {
+              if (done != null) {
+                return new LogAnswer.Given<>(done);
+              }
+              LOG.warn("catalog shard {}: members stay: {}", catalogShard, String.valueOf(failure));
+              return new LogAnswer.NotGiven<>(
+                  new Refusal(
+                      RefusalCategory.UNAVAILABLE,
+                      "catalog shard %d could not take %s for its members: %s"
+                          .formatted(catalogShard, voters, failure),
+                      "see that all of them run and reach each other; it is tried again"));
+            });
   }
 
   private void reconfigure(

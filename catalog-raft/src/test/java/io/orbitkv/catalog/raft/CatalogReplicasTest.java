@@ -2,6 +2,7 @@ package io.orbitkv.catalog.raft;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.orbitkv.catalog.placement.CatalogLog.LogAnswer;
@@ -18,6 +19,7 @@ import io.orbitkv.state.catalog.CatalogRefusal;
 import io.orbitkv.state.catalog.CatalogShards;
 import io.orbitkv.state.catalog.NodeId;
 import io.orbitkv.state.catalog.Placement;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -149,6 +151,21 @@ class CatalogReplicasTest {
       assertTrue(
           hosts.all().getFirst().status().stream().allMatch(it -> it.logBytes() < 4 << 20),
           "the log was cut");
+    }
+  }
+
+  @Test
+  void shouldRefuseTheLogOfAnotherCluster() {
+    try (RaftHosts hosts = new RaftHosts(dir, 1, 1_024)) {
+      NodeId node = hosts.nodes().getFirst();
+      hosts.start(node);
+      hosts.found(1, 1);
+      RaftHosts.await("a placement", () -> founded(hosts, 0));
+      hosts.stop(node);
+      IOException refused =
+          assertThrows(IOException.class, () -> hosts.start(node, "another").close());
+      assertTrue(
+          refused.toString().contains("a log of another cluster than another"), refused.toString());
     }
   }
 

@@ -47,9 +47,20 @@ final class RaftHosts implements AutoCloseable {
   }
 
   CatalogReplicas start(NodeId node) {
+    try {
+      CatalogReplicas replicas = start(node, "test");
+      running.put(node, replicas);
+      return replicas;
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** Starts a host of that cluster and leaves its end to the caller. */
+  CatalogReplicas start(NodeId node, String cluster) throws IOException {
     RaftOptions options =
         new RaftOptions(
-            "test",
+            cluster,
             node,
             at(node),
             dir.resolve(node.text()),
@@ -57,14 +68,7 @@ final class RaftHosts implements AutoCloseable {
             500,
             3_000,
             snapshotEvery);
-    try {
-      CatalogReplicas replicas =
-          CatalogReplicas.start(options, other -> Optional.ofNullable(addresses.get(other)));
-      running.put(node, replicas);
-      return replicas;
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
+    return CatalogReplicas.start(options, other -> Optional.ofNullable(addresses.get(other)));
   }
 
   void stop(NodeId node) {
