@@ -264,6 +264,15 @@ public sealed interface Command {
    */
   record PeerGone(NodeId node, @Nullable UUID runtime) implements Command {}
 
+  /**
+   * This host has learnt where a catalog shard is placed; it is written down for who reads the
+   * journal later.
+   *
+   * @param members nodes, as the catalog orders them
+   */
+  record NotePlacement(int catalogShard, long generation, List<String> members)
+      implements Command {}
+
   // ---- operators
   // ---------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import io.orbitkv.core.remote.RemoteEvents;
 import io.orbitkv.core.remote.RemoteLookup;
 import io.orbitkv.core.remote.RemoteRead;
 import io.orbitkv.core.ssd.SsdTier;
+import io.orbitkv.state.HostEvent;
 import io.orbitkv.state.HostEvent.CleanupReason;
 import io.orbitkv.state.HostEvent.DigestRecorded;
 import io.orbitkv.state.HostEvent.EpochEnded;
@@ -39,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Not thread-safe; the loop's thread or a test steps it.
  */
 final class Decider implements RemoteEvents {
+  /** The longest name of a host, and what the codec needs beside it. */
+  private static final int NODE_ID_BYTES = 80;
+
   private static final int TIMERS_PER_STEP = 256;
 
   private final Host host;
@@ -148,6 +152,13 @@ final class Decider implements RemoteEvents {
           host.reply(ask.replyTo(), alone());
         } else {
           grants.release(ask);
+        }
+      }
+      case Command.NotePlacement seen -> {
+        // Nothing depends on it: a full journal or an epoch that ends goes without.
+        if (!host.draining && host.hasRoom(1, (long) NODE_ID_BYTES * seen.members().size())) {
+          host.emit(
+              new HostEvent.PlacementSeen(seen.catalogShard(), seen.generation(), seen.members()));
         }
       }
       case Command.PeerGone gone -> {

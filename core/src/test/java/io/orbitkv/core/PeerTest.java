@@ -527,6 +527,16 @@ class PeerTest {
   }
 
   @Test
+  void shouldWriteDownWherePlacementsAreSeen() {
+    a.step();
+    a.facts();
+    a.commands.add(new Command.NotePlacement(3, 2, List.of("host-a", "host-b")));
+    a.step();
+    assertEquals(
+        "PlacementSeen[catalogShard=3, generation=2, members=[host-a, host-b]]\n", a.facts());
+  }
+
+  @Test
   void shouldRefuseAPeerWhereNobodyIsAPeer() {
     TestLoop alone = new TestLoop(TestLoop.config(8).build());
     Answers answers =

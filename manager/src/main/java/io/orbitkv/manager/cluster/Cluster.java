@@ -119,6 +119,8 @@ public final class Cluster implements AutoCloseable {
   private volatile Optional<String> refused = Optional.empty();
   private Set<Integer> served = Set.of();
 
+  private final long[] noted = new long[CatalogShards.COUNT];
+
   /** Whom each catalog shard is streamed to: handoffs begin and end without a new placement. */
   private final Map<Integer, Set<NodeId>> announced = new HashMap<>();
 
@@ -343,6 +345,7 @@ public final class Cluster implements AutoCloseable {
       agreed.step(member.snapshot(), member.admission().isOpen());
       place();
       announce();
+      note();
     } catch (RuntimeException failed) {
       LOG.error("cluster: a step failed; it is tried again", failed);
     }
@@ -385,6 +388,21 @@ public final class Cluster implements AutoCloseable {
       if (!holders.equals(announced.get(shard))) {
         announced.put(shard, holders);
         to.announce(shard, holders);
+      }
+    }
+  }
+
+  /** Has the journal say where catalog shards are; what the loop has no room for is told again. */
+  private void note() {
+    for (int shard = 0; catalog.isFounded() && shard < CatalogShards.COUNT; shard++) {
+      Placement placement = catalog.placement(shard);
+      if (noted[shard] < placement.generation()
+          && loop.test(
+              new Command.NotePlacement(
+                  shard,
+                  placement.generation(),
+                  placement.members().stream().map(NodeId::text).toList()))) {
+        noted[shard] = placement.generation();
       }
     }
   }
