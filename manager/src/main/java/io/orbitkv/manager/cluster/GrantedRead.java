@@ -218,6 +218,11 @@ final class GrantedRead {
             RemoteNames.run(asked.owner()), RemoteNames.tier(block.tier()), block.generation(), 0));
   }
 
+  /** It could not even begin. */
+  void broken() {
+    end(RemoteFailure.MISBEHAVED, "this host could not ask for it: see its log");
+  }
+
   /** Ends it before any byte was asked for. */
   private void end(RemoteFailure cause, String why) {
     asked.failed(cause, why);

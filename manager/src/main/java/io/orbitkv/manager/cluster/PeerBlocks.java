@@ -28,11 +28,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Blocks of other hosts, for the loop: lookups in the catalog, and reads under grants. What happens
@@ -40,6 +43,7 @@ import java.util.function.Supplier;
  * each lookup and read that was taken, and those are bounded.
  */
 final class PeerBlocks implements RemoteBlocks {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerBlocks.class);
   private static final int MOST_LOOKUPS = 1024;
   private static final int MOST_READS = 1024;
   private static final int RELEASE_TRIES = 5;
@@ -107,8 +111,11 @@ final class PeerBlocks implements RemoteBlocks {
       lookups.decrementAndGet();
       return false;
     }
-    work.execute(() -> find(asked));
-    return true;
+    boolean begun = begin(() -> find(asked), () -> found(asked));
+    if (!begun) {
+      lookups.decrementAndGet();
+    }
+    return begun;
   }
 
   private void find(RemoteLookup asked) {
@@ -120,10 +127,37 @@ final class PeerBlocks implements RemoteBlocks {
                   if (failure == null) {
                     answer(asked, result);
                   }
-                  lookups.decrementAndGet();
-                  tell(new Happening.Found(asked));
+                  found(asked);
                   return true;
                 });
+  }
+
+  private void found(RemoteLookup asked) {
+    lookups.decrementAndGet();
+    tell(new Happening.Found(asked));
+  }
+
+  /**
+   * Runs what the loop must not. Whatever goes wrong on the way ends it: the loop waits for an end
+   * of all that it began.
+   *
+   * @return false if this host ends and takes no more work; then nothing is told either
+   */
+  private boolean begin(Runnable task, Runnable ifItFails) {
+    try {
+      work.execute(
+          () -> {
+            try {
+              task.run();
+            } catch (RuntimeException broken) {
+              LOG.error("work with another host did not begin", broken);
+              ifItFails.run();
+            }
+          });
+      return true;
+    } catch (RejectedExecutionException closing) {
+      return false;
+    }
   }
 
   private static void answer(RemoteLookup asked, LookupResult result) {
@@ -142,8 +176,11 @@ final class PeerBlocks implements RemoteBlocks {
     }
     GrantedRead read = new GrantedRead(asked, this);
     reads.add(read);
-    work.execute(read::begin);
-    return true;
+    boolean begun = begin(read::begin, read::broken);
+    if (!begun) {
+      reads.remove(read);
+    }
+    return begun;
   }
 
   @Override
